@@ -1,0 +1,1 @@
+"""Utilitune: the best parameter settings for any program, with a proof."""

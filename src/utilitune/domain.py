@@ -1,0 +1,153 @@
+"""The values that travel between the rooms: run requests, run outcomes, progress, promises.
+
+All are frozen. Units stand in the names. Configurations and instance positions are counted from 0
+in the order in which they were drawn; captimes and runtimes are seconds of the scenario's measure.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from utilitune.errors import UsageError
+
+
+class Measure(StrEnum):
+    """What a second means: CPU time of the whole process tree, or wall-clock time."""
+
+    CPU = "cpu"
+    WALL = "wall"
+
+
+class RunStatus(StrEnum):
+    """How a run ended."""
+
+    FINISHED = "finished"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    MEMOUT = "memout"
+    WRONG_ANSWER = "wrong-answer"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """Run one configuration on the instance at one position of the fixed order, up to a captime."""
+
+    configuration: int
+    position: int
+    captime_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What one run gave.
+
+    Attributes:
+        status: How it ended.
+        runtime_s: Seconds by the scenario's measure; for a timeout the captime it was stopped at.
+        cpu_s: CPU seconds of the whole process tree.
+        wall_s: Wall-clock seconds.
+        peak_memory_bytes: Largest resident memory of the tree that was seen; 0 where unknown.
+        exit_code: The program's exit code, or minus the signal that ended it; None where there is none.
+        overshoot_s: Seconds (by the measure) that a stopped run ran past its captime.
+        output_tail: The last part of its output.
+        detail: One sentence on why it did not finish, where there is something to say.
+    """
+
+    status: RunStatus
+    runtime_s: float
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+    peak_memory_bytes: int = 0
+    exit_code: int | None = None
+    overshoot_s: float = 0.0
+    output_tail: str = ""
+    detail: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run gave an answer that counts."""
+        return self.status is RunStatus.FINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What is proved at a moment: P(U_answer ≥ benchmark − ε) ≥ 1 − δ.
+
+    The benchmark is the best of the `configurations` in play (γ is None), or the best of all but a
+    γ fraction of the whole space.
+    """
+
+    epsilon: float
+    delta: float
+    gamma: float | None
+    configurations: int
+    population: str = "infinite"
+
+    def sentence(self) -> str:
+        """The promise in words."""
+        share = f"{100 * (1 - self.delta):g} %"
+        whom = (
+            f"the best of all {self.configurations} configurations"
+            if self.gamma is None
+            else f"the best of all but a fraction γ = {self.gamma:.3g} of all configurations"
+        )
+        over = (
+            "in expected utility over instances like these"
+            if self.population == "infinite"
+            else "in mean utility over exactly these instances"
+        )
+        if self.gamma is not None and self.gamma >= 1:
+            return f"No promise yet about the whole space: {self.configurations} random configurations are too few."
+        return f"With probability {share} this configuration is within ε = {self.epsilon:.3g} of {whom}, {over}."
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a procedure stands: its current answer and what it has proved and paid."""
+
+    best_index: int
+    epsilon: float
+    gamma: float | None
+    delta: float
+    total_time_s: float
+    runs: int
+    rounds: int
+    configurations: int
+    alive: int
+
+    @property
+    def promise(self) -> Promise:
+        """The proof-backed part."""
+        return Promise(self.epsilon, self.delta, self.gamma, self.configurations)
+
+
+@dataclass(frozen=True, slots=True)
+class StopReason:
+    """Why a procedure stopped, and what its user can do next."""
+
+    code: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a run was made on, kept beside its results."""
+
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def require_probability(name: str, value: float) -> float:
+    """Return `value` if it lies strictly between 0 and 1, else raise a `UsageError` naming it."""
+    if not (isinstance(value, int | float) and math.isfinite(value) and 0 < value < 1):
+        raise UsageError(f"{name} must lie strictly between 0 and 1, not {value}")
+    return float(value)
+
+
+def require_positive(name: str, value: float) -> float:
+    """Return `value` if it is a finite positive number, else raise a `UsageError` naming it."""
+    if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
+        raise UsageError(f"{name} must be a positive number, not {value}")
+    return float(value)

@@ -1,0 +1,77 @@
+"""Everything Utilitune raises on purpose.
+
+::
+
+    UtilituneError              base; its text is one sentence that says what to do
+    ├── UsageError              an argument or option is wrong
+    ├── UtilityError            a utility function cannot be understood or is not one
+    ├── DataError               recorded runtimes cannot be read or are not runtimes
+    ├── ScenarioError           a scenario, parameter space or instance list is wrong
+    ├── TargetError             the program under configuration cannot be run
+    ├── StoreError              a run folder cannot be used
+    └── MissingExtraError       an optional dependency is not installed
+
+The command line prints the text of a `UtilituneError` and exits with code 2; any other exception
+is a defect of ours.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+class UtilituneError(Exception):
+    """Base of every error a user can cause; the text is one clear sentence."""
+
+
+class UsageError(UtilituneError):
+    """An argument or option is wrong."""
+
+
+class UtilityError(UtilituneError):
+    """A utility function cannot be understood, or is not non-increasing inside [0, 1]."""
+
+
+class _LocatedError(UtilituneError):
+    """An error in a file, shown as ``file:line: text``."""
+
+    def __init__(self, text: str, *, path: Path | str | None = None, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
+        super().__init__(place + text)
+
+
+class DataError(_LocatedError):
+    """Recorded runtimes cannot be read, or are not runtimes."""
+
+
+class ScenarioError(_LocatedError):
+    """A scenario, parameter space or instance list is wrong."""
+
+
+class TargetError(UtilituneError):
+    """The program under configuration cannot be run."""
+
+
+class StoreError(UtilituneError):
+    """A run folder cannot be used."""
+
+
+class MissingExtraError(UtilituneError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional part: pip install 'utilitune[{extra}]'")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A sentence fragment for an unknown name: the nearest known one, or all of them."""
+    options = sorted(known)
+    near = get_close_matches(name, options, n=1, cutoff=0.5)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(options)}"
