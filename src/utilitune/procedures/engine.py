@@ -1,0 +1,86 @@
+"""The seam between a procedure and whoever runs it, and what procedures have in common.
+
+An engine is pure: no clock, no files, no processes, no random numbers of its own. Its driver (the
+replay of recorded data, or a live session) calls `advance` and does what the answer says:
+
+- ``PAUSED``: a limit of this call was reached; look at `progress`, call again.
+- ``NEEDS_RUNS``: the next step needs runs nobody has made; make those of `needed` (and, with idle
+  workers, those of `likely`), put them into the evidence, call again.
+- ``NEEDS_CONFIGURATIONS``: draw `missing_configurations` more and `add` them, or say `no_more`.
+- ``DONE``: `stop_reason` says why.
+
+The state of an engine depends on the outcomes of runs only, never on the order in which they
+finished. So several workers, a resumed run and a replay all reach the same state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from utilitune.domain import Progress, RunRequest, StopReason
+
+
+class Halt(Enum):
+    """Why `advance` returned."""
+
+    PAUSED = "paused"
+    NEEDS_RUNS = "needs runs"
+    NEEDS_CONFIGURATIONS = "needs configurations"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class PauseAt:
+    """When `advance` shall return to its driver even though it could go on."""
+
+    rounds: int
+    total_time_s: float
+    runs: int
+
+
+class Origin(Enum):
+    """Where a configuration came from; only random draws give credit for γ."""
+
+    GIVEN = "given"
+    RANDOM = "random"
+    MODEL = "model"
+
+
+class Engine(Protocol):
+    """A procedure at work; see the module docstring for how it is driven."""
+
+    @property
+    def missing_configurations(self) -> int:
+        """How many more configurations the next step needs."""
+        ...
+
+    def advance(self, pause: PauseAt) -> Halt:
+        """Go on until something is missing, a limit is reached or the procedure is done."""
+        ...
+
+    def add(self, origin: Origin) -> int:
+        """Take in one more configuration; return its index."""
+        ...
+
+    def no_more(self) -> None:
+        """Say that there are no further configurations to be had."""
+        ...
+
+    def needed(self) -> list[RunRequest]:
+        """The runs the next step cannot do without."""
+        ...
+
+    def likely(self, count: int) -> list[RunRequest]:
+        """Up to `count` unknown runs most likely to be needed soon, the likeliest first."""
+        ...
+
+    def progress(self) -> Progress:
+        """The current answer, what is proved and what it has cost."""
+        ...
+
+    def stop_reason(self) -> StopReason:
+        """Why the procedure is done, with advice."""
+        ...

@@ -1,0 +1,179 @@
+"""What is known of the runs: the one table every procedure reads, recorded or live.
+
+Compiled rules read an `Evidence` tuple of flat arrays: the run of configuration ``i`` on position
+``j`` of the instance order lies at ``base[i] + column[j]``. Recorded data is laid out once, and
+everything about it is known. Live evidence starts empty and grows run by run; a rule that meets a
+run it does not know yet stops there, and the run is asked for. So one loop serves both.
+
+Utilities are evaluated here, once per finished run, so that no compiled rule depends on the form of
+a utility function.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numba
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from utilitune.data import RuntimeMatrix
+    from utilitune.utility import Utility
+
+
+class Evidence(NamedTuple):
+    """The arrays compiled rules read.
+
+    Attributes:
+        base: Where the runs of each configuration begin.
+        column: Offset of each position of the instance order.
+        runtime_s: Runtime of each run; infinite where it is not known to finish.
+        utility: u(runtime) of each run; u(∞) where it is not known to finish.
+        known_s: How far each unfinished run is known; a single entry holds for all.
+    """
+
+    base: NDArray[np.int64]
+    column: NDArray[np.int64]
+    runtime_s: NDArray[np.float64]
+    utility: NDArray[np.float64]
+    known_s: NDArray[np.float64]
+
+
+@numba.njit(cache=True, inline="always")
+def is_known(evidence: Evidence, run: int, captime_s: float) -> bool:
+    """Whether the outcome of a run at a captime is known: it finished, or was watched that long."""
+    if evidence.runtime_s[run] < math.inf:
+        return True
+    return captime_s <= evidence.known_s[run if evidence.known_s.size > 1 else 0]
+
+
+class RecordedEvidence:
+    """Evidence from a recorded matrix: rows are configurations in order, all runs are known."""
+
+    def __init__(self, matrix: RuntimeMatrix, utility: Utility) -> None:
+        runtimes = np.ascontiguousarray(matrix.runtimes_s, dtype=np.float64)
+        rows, width = runtimes.shape
+        self.positions = len(matrix.columns)
+        self.configurations = rows
+        self.arrays = Evidence(
+            base=np.arange(rows, dtype=np.int64) * width,
+            column=np.ascontiguousarray(matrix.columns, dtype=np.int64),
+            runtime_s=runtimes.reshape(-1),
+            utility=np.asarray(utility(runtimes), dtype=np.float64).reshape(-1),
+            known_s=np.array([math.inf]),
+        )
+
+
+class LiveEvidence:
+    """Evidence that grows run by run.
+
+    Each configuration owns a block of the flat arrays; a full block moves to the end, twice as long.
+
+    Args:
+        utility: The utility function of the run.
+        positions: How many instances there are; a large number for an endless generator.
+    """
+
+    _FIRST_BLOCK = 8
+
+    def __init__(self, utility: Utility, positions: int) -> None:
+        self.positions = positions
+        self._utility = utility
+        self._floor = float(utility(math.inf))
+        self._base = np.zeros(0, dtype=np.int64)
+        self._capacity = np.zeros(0, dtype=np.int64)
+        self._column = np.arange(0, dtype=np.int64)
+        self._used = 0
+        self._runtime_s = np.zeros(0)
+        self._value = np.zeros(0)
+        self._known_s = np.zeros(0)
+        self.reserve_configurations(64)
+        self._reserve(2)  # a single entry would read as "the same for all"
+
+    @property
+    def arrays(self) -> Evidence:
+        """The arrays as they stand; taken anew after every growth."""
+        return Evidence(self._base, self._column, self._runtime_s, self._value, self._known_s)
+
+    def reserve_configurations(self, count: int) -> None:
+        """Make room for configurations 0 … count − 1."""
+        have = len(self._base)
+        if count <= have:
+            return
+        grown = max(count, 2 * have)
+        first = self._used
+        self._reserve((grown - have) * self._FIRST_BLOCK)
+        new = first + np.arange(grown - have, dtype=np.int64) * self._FIRST_BLOCK
+        self._base = np.concatenate([self._base, new])
+        self._capacity = np.concatenate([self._capacity, np.full(grown - have, self._FIRST_BLOCK)])
+        self._extend_columns(self._FIRST_BLOCK)
+
+    def record(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
+        """Add what one run told.
+
+        Args:
+            configuration: Whose run.
+            position: On which instance of the order.
+            runtime_s: Its runtime; infinite if it did not finish.
+            known_s: How long it was watched; infinite if it is certain never to finish.
+
+        A re-run that finishes sooner than the run was once seen to last counts as lasting that long:
+        the runtime of an instance–seed pair is one number, and it was seen to be at least so large.
+        """
+        self.reserve_configurations(configuration + 1)
+        self._reserve_position(configuration, position)
+        at = self._base[configuration] + position
+        if math.isfinite(runtime_s):
+            settled = max(runtime_s, float(self._known_s[at]))
+            self._runtime_s[at] = settled
+            self._value[at] = float(self._utility(settled))
+        self._known_s[at] = max(float(self._known_s[at]), known_s)
+
+    def runtime_s(self, configuration: int, position: int) -> float:
+        """The runtime of one run; infinite if it is not known to finish."""
+        return float(self._runtime_s[self._base[configuration] + position])
+
+    def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
+        """Whether the outcome of one run at a captime is known."""
+        if configuration >= len(self._base) or position >= self._capacity[configuration]:
+            return False
+        return bool(is_known(self.arrays, int(self._base[configuration]) + position, captime_s))
+
+    def _reserve(self, count: int) -> None:
+        """Make room for `count` more runs at the end of the flat arrays."""
+        need = self._used + count
+        if need > len(self._runtime_s):
+            size = max(need, 2 * len(self._runtime_s), 1024)
+            self._runtime_s = _grown(self._runtime_s, size, math.inf)
+            self._value = _grown(self._value, size, self._floor)
+            self._known_s = _grown(self._known_s, size, 0.0)
+        self._used = need
+
+    def _reserve_position(self, configuration: int, position: int) -> None:
+        """Make room for a position of one configuration, moving its block if need be."""
+        capacity = int(self._capacity[configuration])
+        if position < capacity:
+            return
+        grown = max(2 * capacity, position + 1)
+        old = int(self._base[configuration])
+        new = self._used
+        self._reserve(grown)
+        for values in (self._runtime_s, self._value, self._known_s):
+            values[new : new + capacity] = values[old : old + capacity]
+        self._base[configuration] = new
+        self._capacity[configuration] = grown
+        self._extend_columns(grown)
+
+    def _extend_columns(self, count: int) -> None:
+        if count > len(self._column):
+            self._column = np.arange(count, dtype=np.int64)
+
+
+def _grown(values: NDArray[np.float64], size: int, fill: float) -> NDArray[np.float64]:
+    """A longer copy, padded with `fill`."""
+    longer = np.full(size, fill)
+    longer[: len(values)] = values
+    return longer
