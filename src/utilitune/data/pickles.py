@@ -1,0 +1,150 @@
+"""Reading minisat's `measurements.dump` without trusting it.
+
+The file, published with LeapsAndBounds (Weisz et al. 2018), is a Python pickle of a dictionary: the key is
+a configuration's command line, the value the list of its runtimes in seconds, one per instance; the
+runs were stopped at 900 s. A pickle can run any code when it is loaded by ordinary means, so it is
+read here by an unpickler that knows plain lists, tuples, dictionaries, text and numbers and nothing else.
+
+Accepted: ``{configuration: [runtime, …]}``, ``{configuration: {instance: runtime}}`` and
+``[[runtime, …], …]``; configurations are always the outer level. Rows are sorted by configuration.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle  # noqa: S403 - only the restricted unpickler below is used
+import zlib
+from typing import IO, TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from utilitune.data.files import unreadable
+from utilitune.data.matrix import RuntimeMatrix
+from utilitune.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+LARGEST_PICKLE_BYTES = 2 << 30
+_BROKEN = (
+    pickle.UnpicklingError,
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class PlainUnpickler(pickle.Unpickler):
+    """An unpickler that refuses everything that is not plain data."""
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        """Refuse: a pickle of runtimes needs no classes and no functions."""
+        raise DataError(
+            f"refused to load {module}.{name}: only lists, dictionaries, text and numbers are read"
+        )
+
+    def persistent_load(self, pid: object) -> NoReturn:
+        """Refuse: there is nothing outside the file to refer to."""
+        raise DataError(f"refused to load the outside object {str(pid)[:40]!r}: only plain data is read")
+
+
+def read_measurements(path: Path, cutoff_s: float) -> RuntimeMatrix:
+    """Read a pickle of runtimes, plain or compressed with gzip."""
+    try:
+        with path.open("rb") as raw:
+            if path.suffix != ".gz":
+                return matrix_from_pickle(raw, cutoff_s, source=str(path))
+            with gzip.open(raw) as unzipped:
+                return matrix_from_pickle(unzipped, cutoff_s, source=str(path))
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError("this is not a gzip file, or it is damaged", path=path) from error
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def matrix_from_pickle(stream: IO[bytes], cutoff_s: float, source: str) -> RuntimeMatrix:
+    """Read a pickle of runtimes from an open file (or a member of an archive)."""
+    content = stream.read(LARGEST_PICKLE_BYTES + 1)
+    if len(content) > LARGEST_PICKLE_BYTES:
+        raise DataError(f"the pickle is larger than {LARGEST_PICKLE_BYTES >> 30} GiB", path=source)
+    try:
+        loaded = PlainUnpickler(io.BytesIO(content), encoding="latin-1").load()
+    except DataError as error:
+        raise DataError(str(error), path=source) from None
+    except _BROKEN as error:
+        raise DataError("this is not a pickle of plain data, or it is damaged", path=source) from error
+    configurations, rows = _by_configuration(loaded, source)
+    instances, table = _by_instance(rows, source)
+    # A number takes at least one byte; more numbers than bytes means one list repeated to fill our memory.
+    if len(table) * len(table[0]) > len(content):
+        raise DataError("the pickle repeats one list more often than its size allows", path=source)
+    return RuntimeMatrix.from_array(
+        _numbers(table, configurations, source),
+        cutoff_s,
+        configurations=configurations,
+        instances=instances,
+        source=source,
+    )
+
+
+def _by_configuration(loaded: object, source: str) -> tuple[tuple[str, ...] | None, list[object]]:
+    """Names (None for a bare list) and the measurements of every configuration."""
+    if isinstance(loaded, dict) and loaded:
+        keys = _sorted_keys(loaded)
+        return tuple(_name(key) for key in keys), [loaded[key] for key in keys]
+    if isinstance(loaded, list | tuple) and loaded:
+        return None, list(loaded)
+    raise DataError("expected a dictionary from configurations to lists of runtimes", path=source)
+
+
+def _by_instance(rows: list[object], source: str) -> tuple[tuple[str, ...] | None, list[Sequence[object]]]:
+    """Instance names (None for lists) and equally long rows of values."""
+    first = rows[0]
+    table: list[Sequence[object]] = []
+    keys = _sorted_keys(first) if isinstance(first, dict) else None
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict) and keys is not None and row.keys() == set(keys):
+            table.append([row[key] for key in keys])
+        elif isinstance(row, list | tuple) and isinstance(first, list | tuple) and len(row) == len(first):
+            table.append(row)
+        else:
+            raise DataError(
+                f"configuration number {number} was not measured on the same instances", path=source
+            )
+    if not table[0]:
+        raise DataError("the configurations have no runtimes", path=source)
+    return None if keys is None else tuple(_name(key) for key in keys), table
+
+
+def _numbers(
+    table: list[Sequence[object]], configurations: tuple[str, ...] | None, source: str
+) -> NDArray[np.float64]:
+    runtimes_s = np.empty((len(table), len(table[0])))
+    for index, row in enumerate(table):
+        if not all(type(value) in (int, float) for value in row):
+            name = str(index) if configurations is None else configurations[index]
+            raise DataError(f"the runtimes of configuration {name!r} are not all numbers", path=source)
+        runtimes_s[index] = row
+    return runtimes_s
+
+
+def _sorted_keys(mapping: dict[object, object]) -> list[object]:
+    try:
+        return sorted(mapping)  # type: ignore[type-var]
+    except TypeError:
+        return sorted(mapping, key=_name)
+
+
+def _name(key: object) -> str:
+    """A configuration's or instance's name; a tuple of command-line words is joined by spaces."""
+    return " ".join(map(str, key)) if isinstance(key, tuple) else str(key)
