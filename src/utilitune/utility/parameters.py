@@ -1,0 +1,111 @@
+"""Utilities with a handful of numeric parameters: validation, text form, and arguments from text.
+
+A family is a frozen dataclass whose fields say, by their metadata, which `Kind` of parameter they are:
+a time, which may carry a unit in text, or a plain number. Nothing else has to be written per family but the formula.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import MISSING, Field, dataclass, fields
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+from utilitune.errors import UsageError, UtilityError, did_you_mean
+from utilitune.utility.base import Family, exact_text
+from utilitune.utility.durations import parse_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a parameter may be: in words, by example, and whether it takes units and zero."""
+
+    words: str
+    example: str
+    is_time: bool = True
+    may_be_zero: bool = False
+
+
+SECONDS = {"kind": Kind("positive time", "60 or 1m")}
+SECONDS_OR_ZERO = {"kind": Kind("time from 0 up", "0 or 10s", may_be_zero=True)}
+NUMBER = {"kind": Kind("positive number", "1 or 0.5", is_time=False)}
+
+
+@dataclass(frozen=True, slots=True)
+class ParametricUtility(Family):
+    """A family given by positive numbers; its fields are its parameters, in order."""
+
+    def __post_init__(self) -> None:
+        for parameter in fields(self):
+            value = self._checked(parameter, getattr(self, parameter.name))
+            object.__setattr__(self, parameter.name, value)
+
+    @classmethod
+    def _checked(cls, parameter: Field[Any], value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise cls._parameter_error(parameter, value)
+        try:
+            number = float(value) + 0.0  # turns -0.0 into 0.0
+        except OverflowError:
+            number = math.inf
+        kind: Kind = parameter.metadata["kind"]
+        if not (math.isfinite(number) and (number > 0 or (kind.may_be_zero and number == 0))):
+            raise cls._parameter_error(parameter, value)
+        return number
+
+    @classmethod
+    def _parameter_error(cls, parameter: Field[Any], value: object) -> UtilityError:
+        kind: Kind = parameter.metadata["kind"]
+        return UtilityError(
+            f"{parameter.name} of {cls.name} must be a {kind.words} such as {kind.example}, not {value!r}"
+        )
+
+    def __str__(self) -> str:
+        arguments = ", ".join(f"{each.name}={exact_text(getattr(self, each.name))}" for each in fields(self))
+        return f"{self.name}({arguments})"
+
+    @classmethod
+    def from_arguments(cls, arguments: Sequence[str]) -> Self:
+        """Build one from ``value`` and ``name=value`` texts, plain values first."""
+        known = {parameter.name: parameter for parameter in fields(cls)}
+        given: dict[str, float] = {}
+        for position, argument in enumerate(arguments):
+            left, equals, right = argument.partition("=")
+            name = cls._named(left, known) if equals else cls._positional(position, given, list(known))
+            if name in given:
+                raise UtilityError(f"{cls.name} got {name} twice: write it once, e.g. {cls.example}")
+            given[name] = cls._value(known[name], (right if equals else left).strip())
+        missing = [each.name for each in known.values() if each.default is MISSING and each.name not in given]
+        if missing:
+            raise UtilityError(f"{cls.name} needs {' and '.join(missing)}: write e.g. {cls.example}")
+        return cls(**given)
+
+    @classmethod
+    def _named(cls, text: str, known: Mapping[str, object]) -> str:
+        name = text.strip().lower().replace("-", "_")
+        if name not in known:
+            raise UtilityError(f"{cls.name} has no parameter {text.strip()!r}: {did_you_mean(name, known)}")
+        return name
+
+    @classmethod
+    def _positional(cls, position: int, given: Mapping[str, float], names: Sequence[str]) -> str:
+        if position >= len(names):
+            raise UtilityError(
+                f"{cls.name} takes no more than {' and '.join(names)}: write e.g. {cls.example}"
+            )
+        if list(given) != list(names[:position]):
+            raise UtilityError(
+                f"{cls.name} has a plain value after a named one: name them all, e.g. {cls.example}"
+            )
+        return names[position]
+
+    @classmethod
+    def _value(cls, parameter: Field[Any], text: str) -> float:
+        try:
+            value = parse_duration(text) if parameter.metadata["kind"].is_time else float(text)
+        except (ValueError, UsageError):
+            raise cls._parameter_error(parameter, text) from None
+        return cls._checked(parameter, value)
