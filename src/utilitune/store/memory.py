@@ -1,0 +1,133 @@
+"""The same store without a folder: for tests, and for runs whose result is used at once."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from utilitune.domain import RunStatus
+from utilitune.store import facts
+from utilitune.store.base import OutputAllowance
+from utilitune.store.records import EventRecord, ProgressRecord, RunRecord, SessionRecord, Snapshot, to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from utilitune.domain import Progress, StopReason
+    from utilitune.store.records import ConfigurationRecord
+
+
+class MemoryStore:
+    """Keeps a run in lists.
+
+    Args:
+        snapshot: The scenario the run is about.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = Snapshot(_as_stored(snapshot.scenario), snapshot.digest)
+        self._sessions: list[SessionRecord] = []
+        self._configurations: dict[int, ConfigurationRecord] = {}
+        self._runs: list[RunRecord] = []
+        self._trajectory: list[ProgressRecord] = []
+        self._events: list[EventRecord] = []
+        self._allowance = OutputAllowance()
+        self._stop_requested = False
+
+    def begin_session(self, settings: Mapping[str, Any]) -> None:
+        """Note that the run was started with these settings, and forget an old request to stop."""
+        machine = facts.machine().facts
+        session = SessionRecord(time.time(), _as_stored(settings), versions=facts.versions(), machine=machine)
+        self._sessions.append(session)
+        self._stop_requested = False
+
+    def end_session(self, stop: StopReason | None = None) -> None:
+        """Note that the current session ended, and why."""
+        if self._sessions and self._sessions[-1].ended_at is None:
+            self._sessions[-1] = replace(self._sessions[-1], ended_at=time.time(), stop=stop)
+
+    def add_configuration(self, record: ConfigurationRecord) -> None:
+        """Keep a configuration; its index must be new, else `ValueError`."""
+        if record.index in self._configurations:
+            raise ValueError(f"does not fit what is stored: configuration {record.index} is already there")
+        self._configurations[record.index] = replace(record, assignment=_as_stored(record.assignment))
+
+    def add_run(self, record: RunRecord) -> int:
+        """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""
+        if record.request.configuration not in self._configurations:
+            raise ValueError(f"does not fit what is stored: no configuration {record.request.configuration}")
+        sequence = len(self._runs)
+        self._runs.append(replace(record, outcome=self._allowance.trim(record.outcome), sequence=sequence))
+        return sequence
+
+    def add_progress(self, progress: Progress) -> None:
+        """Add a point to the trajectory."""
+        self._trajectory.append(ProgressRecord(progress, time.time(), len(self._runs)))
+
+    def add_event(self, kind: str, text: str) -> None:
+        """Keep a warning or a similar message."""
+        self._events.append(EventRecord(kind, text, time.time()))
+
+    def sessions(self) -> list[SessionRecord]:
+        """Every start of the run, oldest first."""
+        return list(self._sessions)
+
+    def configurations(self) -> list[ConfigurationRecord]:
+        """Every configuration, by index."""
+        return [self._configurations[index] for index in sorted(self._configurations)]
+
+    def runs(
+        self,
+        *,
+        configuration: int | None = None,
+        position: int | None = None,
+        status: RunStatus | None = None,
+        since: int = 0,
+    ) -> Iterator[RunRecord]:
+        """Runs in the order of storing, those that match everything given; `since` is a sequence number."""
+        return (
+            run
+            for run in self._runs[max(since, 0) :]
+            if (configuration is None or run.request.configuration == configuration)
+            and (position is None or run.request.position == position)
+            and (status is None or run.outcome.status is status)
+        )
+
+    def counts(self) -> dict[RunStatus, int]:
+        """How many runs ended in each way; every status has its entry."""
+        found = dict.fromkeys(RunStatus, 0)
+        for run in self._runs:
+            found[run.outcome.status] += 1
+        return found
+
+    def trajectory(self) -> Iterator[ProgressRecord]:
+        """All progress, oldest first."""
+        return iter(list(self._trajectory))
+
+    def last_progress(self) -> ProgressRecord | None:
+        """The latest progress, if there is any."""
+        return self._trajectory[-1] if self._trajectory else None
+
+    def events(self) -> list[EventRecord]:
+        """Every event, oldest first."""
+        return list(self._events)
+
+    def request_stop(self) -> None:
+        """Ask the owner of this run to stop in good order."""
+        self._stop_requested = True
+
+    def stop_requested(self) -> bool:
+        """Whether somebody asked for a stop since the latest session began."""
+        return self._stop_requested
+
+    def close(self) -> None:
+        """Nothing has to be released."""
+
+
+def _as_stored(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values as they would come back from a file."""
+    stored: Mapping[str, Any] = json.loads(to_json(values))
+    return stored
