@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import gzip
 import io
-import pickle  # noqa: S403 - only the restricted unpickler below is used
+import pickle
 import zlib
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import numpy as np
 
@@ -42,6 +42,13 @@ _BROKEN = (
     TypeError,
     ValueError,
 )
+
+
+class BinaryReader(Protocol):
+    """Anything open for reading bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes."""
 
 
 class PlainUnpickler(pickle.Unpickler):
@@ -72,69 +79,67 @@ def read_measurements(path: Path, cutoff_s: float) -> RuntimeMatrix:
         raise unreadable(path, error) from error
 
 
-def matrix_from_pickle(stream: IO[bytes], cutoff_s: float, source: str) -> RuntimeMatrix:
+def matrix_from_pickle(stream: BinaryReader, cutoff_s: float, source: str) -> RuntimeMatrix:
     """Read a pickle of runtimes from an open file (or a member of an archive)."""
     content = stream.read(LARGEST_PICKLE_BYTES + 1)
     if len(content) > LARGEST_PICKLE_BYTES:
         raise DataError(f"the pickle is larger than {LARGEST_PICKLE_BYTES >> 30} GiB", path=source)
     try:
         loaded = PlainUnpickler(io.BytesIO(content), encoding="latin-1").load()
+        configurations, rows = _by_configuration(loaded)
+        instances, table = _by_instance(rows, most_values=len(content))
+        runtimes_s = _numbers(table)
     except DataError as error:
         raise DataError(str(error), path=source) from None
     except _BROKEN as error:
-        raise DataError("this is not a pickle of plain data, or it is damaged", path=source) from error
-    configurations, rows = _by_configuration(loaded, source)
-    instances, table = _by_instance(rows, source)
-    # A number takes at least one byte; more numbers than bytes means one list repeated to fill our memory.
-    if len(table) * len(table[0]) > len(content):
-        raise DataError("the pickle repeats one list more often than its size allows", path=source)
+        raise DataError("this is not a pickle of plain runtimes, or it is damaged", path=source) from error
     return RuntimeMatrix.from_array(
-        _numbers(table, configurations, source),
-        cutoff_s,
-        configurations=configurations,
-        instances=instances,
-        source=source,
+        runtimes_s, cutoff_s, configurations=configurations, instances=instances, source=source
     )
 
 
-def _by_configuration(loaded: object, source: str) -> tuple[tuple[str, ...] | None, list[object]]:
+def _by_configuration(loaded: object) -> tuple[tuple[str, ...] | None, list[object]]:
     """Names (None for a bare list) and the measurements of every configuration."""
     if isinstance(loaded, dict) and loaded:
         keys = _sorted_keys(loaded)
         return tuple(_name(key) for key in keys), [loaded[key] for key in keys]
     if isinstance(loaded, list | tuple) and loaded:
         return None, list(loaded)
-    raise DataError("expected a dictionary from configurations to lists of runtimes", path=source)
+    raise DataError("expected a dictionary from configurations to lists of runtimes")
 
 
-def _by_instance(rows: list[object], source: str) -> tuple[tuple[str, ...] | None, list[Sequence[object]]]:
-    """Instance names (None for lists) and equally long rows of values."""
+def _by_instance(
+    rows: list[object], most_values: int
+) -> tuple[tuple[str, ...] | None, list[Sequence[object]]]:
+    """Instance names (None for lists) and equally long rows of values.
+
+    A number takes at least one byte of the file. A table of more values than that repeats one list to fill
+    our memory, and is refused before it is laid out.
+    """
     first = rows[0]
-    table: list[Sequence[object]] = []
+    if not isinstance(first, dict | list | tuple) or not first:
+        raise DataError("the configurations have no runtimes")
+    if len(rows) * len(first) > most_values:
+        raise DataError("the pickle repeats one list more often than its size allows")
     keys = _sorted_keys(first) if isinstance(first, dict) else None
+    table: list[Sequence[object]] = []
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict) and keys is not None and row.keys() == set(keys):
             table.append([row[key] for key in keys])
-        elif isinstance(row, list | tuple) and isinstance(first, list | tuple) and len(row) == len(first):
+        elif isinstance(row, list | tuple) and keys is None and len(row) == len(first):
             table.append(row)
         else:
-            raise DataError(
-                f"configuration number {number} was not measured on the same instances", path=source
-            )
-    if not table[0]:
-        raise DataError("the configurations have no runtimes", path=source)
+            raise DataError(f"configuration number {number} was not measured on the same instances")
     return None if keys is None else tuple(_name(key) for key in keys), table
 
 
-def _numbers(
-    table: list[Sequence[object]], configurations: tuple[str, ...] | None, source: str
-) -> NDArray[np.float64]:
+def _numbers(table: list[Sequence[object]]) -> NDArray[np.float64]:
     runtimes_s = np.empty((len(table), len(table[0])))
     for index, row in enumerate(table):
-        if not all(type(value) in (int, float) for value in row):
-            name = str(index) if configurations is None else configurations[index]
-            raise DataError(f"the runtimes of configuration {name!r} are not all numbers", path=source)
-        runtimes_s[index] = row
+        numbers = [value for value in row if isinstance(value, int | float)]
+        if len(numbers) != len(row):
+            raise DataError(f"the runtimes of configuration number {index + 1} are not all numbers")
+        runtimes_s[index] = numbers
     return runtimes_s
 
 

@@ -54,7 +54,7 @@ def read_csv(path: Path) -> RuntimeMatrix:
     for line, row in rows if named else _chain(first, rows):
         if len(row) != width:
             raise DataError(
-                f"the row has {len(row)} cells where the first row has {width}; every row needs one per instance",
+                f"the row has {len(row)} cells, but the first row has {width}; all rows must be equally long",
                 path=path,
                 line=line,
             )
@@ -122,7 +122,7 @@ def _rows(body: str, skipped: int, path: Path) -> Iterator[tuple[int, list[str]]
             ) from error
         if row is None:
             return
-        if row and any(cell.strip() for cell in row):
+        if len(row) > 1 or (row and row[0].strip()):
             yield skipped + reader.line_num, row
 
 
@@ -155,8 +155,8 @@ def _runtimes(cells: list[str], path: Path, line: int) -> NDArray[np.float64]:
             values[position] = math.nan
         if not values[position] >= 0:
             raise DataError(
-                f"{cell.strip()!r} is not a runtime; give seconds of at least 0, or leave the cell empty for a run"
-                " that did not finish",
+                f"{cell.strip()!r} is not a runtime; give seconds of at least 0, or leave the cell empty for"
+                " a run that did not finish",
                 path=path,
                 line=line,
             )
