@@ -1,0 +1,131 @@
+"""Whether a condition can hold for some configuration at all.
+
+A parameter is active only where its own condition holds, so a condition brings those of the parameters
+it mentions with it. The search keeps for every parameter the region of codes still possible, narrows it
+by each comparison, and tries the branches of an ``or`` one after the other. Comparisons of two
+parameters narrow nothing unless their ranges are apart: the answer "cannot hold" is always right.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from utilitune.spaces.expressions import (
+    OPERATORS,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Expression,
+    Leaf,
+    Membership,
+    Relation,
+    comparison_code,
+    names_of,
+)
+from utilitune.spaces.parameters import NumberParameter, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The codes a parameter may still have: an interval, minus some points, perhaps only some points."""
+
+    low: float
+    high: float
+    whole: bool
+    only: frozenset[float] | None = None
+    without: frozenset[float] = frozenset()
+
+    @classmethod
+    def of(cls, parameter: Parameter) -> Region:
+        """The whole domain of a parameter."""
+        if isinstance(parameter, NumberParameter):
+            return cls(parameter.low, parameter.high, whole=parameter.integer)
+        return cls(0, len(parameter.choices) - 1, whole=True)
+
+    def narrowed(self, symbol: str, code: float) -> Region:
+        """The part where ``x symbol code`` holds."""
+        if symbol == "==":
+            return self.within(frozenset({code}))
+        if symbol == "!=":
+            return replace(self, without=self.without | {code})
+        if symbol in {"<", "<="}:
+            top = math.nextafter(code, -math.inf) if symbol == "<" else code
+            return replace(self, high=min(self.high, math.floor(top) if self.whole else top))
+        bottom = math.nextafter(code, math.inf) if symbol == ">" else code
+        return replace(self, low=max(self.low, math.ceil(bottom) if self.whole else bottom))
+
+    def within(self, codes: frozenset[float]) -> Region:
+        """The part inside a set of codes."""
+        return replace(self, only=codes if self.only is None else self.only & codes)
+
+    @property
+    def empty(self) -> bool:
+        """Whether no code is left."""
+        if self.only is not None:
+            return not any(self.low <= code <= self.high for code in self.only - self.without)
+        if self.low > self.high:
+            return True
+        inside = sum(self.low <= code <= self.high for code in self.without)
+        return inside > self.high - self.low if self.whole else inside > 0 and self.low == self.high
+
+
+Regions = dict[str, Region]
+
+
+def satisfiable(
+    expression: Expression, parameters: Mapping[str, Parameter], conditions: Mapping[str, Expression]
+) -> bool:
+    """Whether some configuration satisfies a checked expression and activates all it needs."""
+    return _search([expression], {}, parameters, conditions)
+
+
+def _search(
+    pending: list[Expression],
+    regions: Regions,
+    parameters: Mapping[str, Parameter],
+    conditions: Mapping[str, Expression],
+) -> bool:
+    if not pending:
+        return True
+    first, rest = pending[0], pending[1:]
+    if isinstance(first, AllOf):
+        return _search([*first.terms, *rest], regions, parameters, conditions)
+    if isinstance(first, AnyOf):
+        return any(_search([term, *rest], regions, parameters, conditions) for term in first.terms)
+    wanted = dict(regions)
+    for name in names_of(first):
+        if name not in wanted:
+            wanted[name] = Region.of(parameters[name])
+            rest = [*rest, conditions[name]] if name in conditions else rest
+    return _narrow(first, wanted, parameters) and _search(rest, wanted, parameters, conditions)
+
+
+def _narrow(leaf: Leaf, regions: Regions, parameters: Mapping[str, Parameter]) -> bool:
+    """Narrow the regions in place by one comparison; False if nothing is left."""
+    region = regions[leaf.name]
+    parameter = parameters[leaf.name]
+    match leaf:
+        case Membership(_, values, negative):
+            codes = frozenset(parameter.code(value) for value in values)
+            region = replace(region, without=region.without | codes) if negative else region.within(codes)
+        case Relation(_, symbol, other):
+            return _possible(region, symbol, regions[other])
+        case Comparison(_, symbol, value):
+            region = region.narrowed(symbol, comparison_code(parameter, value))
+    regions[leaf.name] = region
+    return not region.empty
+
+
+def _possible(left: Region, symbol: str, right: Region) -> bool:
+    """Whether two regions, taken as intervals, leave room for a comparison."""
+    if symbol == "!=":
+        return True
+    if symbol == "==":
+        return left.low <= right.high and right.low <= left.high
+    ends = (left.low, right.high) if symbol in {"<", "<="} else (left.high, right.low)
+    return bool(OPERATORS[symbol](*ends))

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import ConfigSpace
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spaces.random_spaces import random_space
+from utilitune.errors import ScenarioError
+from utilitune.spaces import ParameterSpace, SpaceError
+from utilitune.spaces.configspace import (
+    from_configspace,
+    from_json,
+    read_configspace_json,
+    to_configspace,
+    to_json,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_configspace_accepts_our_draws_and_json_gives_the_same_draws(seed: int):
+    space = random_space(seed)
+    again = from_json(to_json(space))
+    assert again.names == space.names
+    try:
+        draws = space.sample(np.random.default_rng(1), 5)
+    except SpaceError as error:
+        assert "exclude nearly everything" in str(error)  # noqa: PT017
+        return
+    assert again.sample(np.random.default_rng(1), 5) == draws
+    theirs = to_configspace(space)
+    for draw in draws:
+        assert dict(ConfigSpace.Configuration(theirs, values=dict(draw))) == pytest.approx(dict(draw))
+
+
+def test_every_kind_configspace_has_is_read():
+    theirs = ConfigSpace.ConfigurationSpace()
+    theirs.add(
+        ConfigSpace.Float("x", (0.1, 10.0), log=True, default=1.0),
+        ConfigSpace.Integer("n", (1, 9), default=3),
+        ConfigSpace.Categorical("c", ["a", "b"], weights=[3, 1], default="b"),
+        ConfigSpace.OrdinalHyperparameter("o", ["s", "m", "l"]),
+        ConfigSpace.Constant("k", "fixed"),
+    )
+    theirs.add(
+        ConfigSpace.AndConjunction(
+            ConfigSpace.NotEqualsCondition(theirs["x"], theirs["c"], "a"),
+            ConfigSpace.GreaterThanCondition(theirs["x"], theirs["o"], "s"),
+        ),
+        ConfigSpace.ForbiddenGreaterThanEqualsClause(theirs["n"], 8),
+    )
+    ours = from_configspace(theirs)
+    assert set(ours.names) == {"x", "n", "c", "o", "k"}
+    assert ours.default() == {"n": 3, "c": "b", "o": "s", "k": "fixed"}
+    tables = ours.to_tables()
+    assert tables["parameters"]["x"]["when"] == "c != 'a' and o > 's'"
+    assert tables["forbidden"] == [{"clause": "n >= 8"}]
+    assert tables["parameters"]["c"]["weights"] == [3.0, 1.0]
+
+
+def test_distributions_that_are_not_uniform_are_refused():
+    theirs = ConfigSpace.ConfigurationSpace(
+        {"x": ConfigSpace.Float("x", (0, 1), distribution=ConfigSpace.Normal(0.5, 1))}
+    )
+    with pytest.raises(SpaceError, match="only uniform draws"):
+        from_configspace(theirs)
+
+
+def test_a_relation_in_a_condition_cannot_be_exported():
+    tables = {name: {"type": "integer", "range": [0, 5]} for name in "ab"}
+    tables["c"] = {"type": "bool", "when": "a < b"}
+    with pytest.raises(SpaceError, match="cannot say that 'c' depends on a < b"):
+        to_json(ParameterSpace.from_tables(tables))
+
+
+def test_files_that_are_not_spaces_are_refused_with_their_name(tmp_path: Path):
+    path = tmp_path / "space.json"
+    with pytest.raises(ScenarioError, match=r"space\.json: the parameter space cannot be read"):
+        read_configspace_json(path)
+    path.write_text('{\n "hyperparameters": [,]}')
+    with pytest.raises(ScenarioError, match=r"space\.json:2: this is not JSON"):
+        read_configspace_json(path)
+    path.write_text("[]")
+    with pytest.raises(ScenarioError, match="no ConfigSpace JSON"):
+        read_configspace_json(path)
+    path.write_text(json.dumps({"hyperparameters": [{"type": "odd", "name": "x"}]}))
+    with pytest.raises(ScenarioError, match="ConfigSpace refuses"):
+        read_configspace_json(path)
