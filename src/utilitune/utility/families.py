@@ -29,6 +29,12 @@ def _raise_to(base: NDArray[np.float64], exponent: float) -> NDArray[np.float64]
     return base if exponent == 1 else np.power(base, exponent, out=base)
 
 
+def _one_minus_where(early: NDArray[np.bool_], worth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 − worth where early, else worth, in place, as |early − worth|: no branch, same rounding."""
+    np.subtract(early, worth, out=worth)
+    return np.abs(worth, out=worth)
+
+
 def _tail_in_words(exponent: float) -> str:
     with np.errstate(over="ignore"):
         divisor = np.float64(2.0) ** exponent
@@ -59,7 +65,7 @@ class LogLaplace(ParametricUtility):
         worth /= np.maximum(time_s, self.k0)
         worth = _raise_to(worth, self.alpha)
         worth *= 0.5
-        return np.subtract(1.0, worth, out=worth, where=early)
+        return _one_minus_where(early, worth)
 
     def describe(self) -> str:
         """The utility in one line of plain words."""
@@ -100,7 +106,7 @@ class GeneralisedLogLaplace(ParametricUtility):
         np.power(worth, self.alpha_below, out=worth, where=early)
         np.power(worth, self.alpha_above, out=worth, where=~early)
         worth *= np.where(early, self._weight_below, 1.0 - self._weight_below)
-        return np.subtract(1.0, worth, out=worth, where=early)
+        return _one_minus_where(early, worth)
 
     def describe(self) -> str:
         """The utility in one line of plain words."""

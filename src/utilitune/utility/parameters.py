@@ -1,7 +1,8 @@
 """Utilities with a handful of numeric parameters: validation, text form, and arguments from text.
 
 A family is a frozen dataclass whose fields say, by their metadata, which `Kind` of parameter they are:
-a time, which may carry a unit in text, or a plain number. Nothing else has to be written per family but the formula.
+a time, which may carry a unit in text, or a plain number. Nothing else has to be written
+per family but the formula.
 """
 
 from __future__ import annotations
