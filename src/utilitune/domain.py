@@ -100,8 +100,13 @@ class Promise:
             else "in mean utility over exactly these instances"
         )
         if self.gamma is not None and self.gamma >= 1:
-            return f"No promise yet about the whole space: {self.configurations} random configurations are too few."
-        return f"With probability {share} this configuration is within ε = {self.epsilon:.3g} of {whom}, {over}."
+            return (
+                "No promise yet about the whole space: "
+                f"{self.configurations} random configurations are too few."
+            )
+        return (
+            f"With probability {share} this configuration is within ε = {self.epsilon:.3g} of {whom}, {over}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,32 @@ class Progress:
     def promise(self) -> Promise:
         """The proof-backed part."""
         return Promise(self.epsilon, self.delta, self.gamma, self.configurations)
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseRecord:
+    """Where a procedure stood at the end of one phase."""
+
+    phase: int
+    configurations: int
+    best_index: int
+    epsilon: float
+    gamma: float | None
+    total_time_s: float
+    runs: int
+
+    @classmethod
+    def of(cls, phase: int, progress: Progress) -> PhaseRecord:
+        """The record of a phase that ends now."""
+        return cls(
+            phase=phase,
+            configurations=progress.configurations,
+            best_index=progress.best_index,
+            epsilon=progress.epsilon,
+            gamma=progress.gamma,
+            total_time_s=progress.total_time_s,
+            runs=progress.runs,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,9 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from utilitune.domain import Progress, RunRequest, StopReason
+    from collections.abc import Sequence
+
+    from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 
 
 class Halt(Enum):
@@ -53,6 +55,16 @@ class Engine(Protocol):
     """A procedure at work; see the module docstring for how it is driven."""
 
     @property
+    def phases(self) -> Sequence[PhaseRecord]:
+        """The phases that are over; none for a procedure without phases."""
+        ...
+
+    @property
+    def added(self) -> int:
+        """How many configurations it was given."""
+        ...
+
+    @property
     def missing_configurations(self) -> int:
         """How many more configurations the next step needs."""
         ...
@@ -83,4 +95,8 @@ class Engine(Protocol):
 
     def stop_reason(self) -> StopReason:
         """Why the procedure is done, with advice."""
+        ...
+
+    def captime_note(self) -> str:
+        """A sentence where the largest captime limits what can be proved, else nothing."""
         ...

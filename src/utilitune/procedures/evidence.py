@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
+
+from utilitune.compiled import inlined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,12 +43,13 @@ class Evidence(NamedTuple):
     known_s: NDArray[np.float64]
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def is_known(evidence: Evidence, run: int, captime_s: float) -> bool:
     """Whether the outcome of a run at a captime is known: it finished, or was watched that long."""
     if evidence.runtime_s[run] < math.inf:
         return True
-    return captime_s <= evidence.known_s[run if evidence.known_s.size > 1 else 0]
+    known_s: float = evidence.known_s[run if evidence.known_s.size > 1 else 0]
+    return captime_s <= known_s
 
 
 class RecordedEvidence:
@@ -65,6 +67,11 @@ class RecordedEvidence:
             utility=np.asarray(utility(runtimes), dtype=np.float64).reshape(-1),
             known_s=np.array([math.inf]),
         )
+
+    def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
+        """Whether there is such a run; whatever was recorded is known at every captime that may be asked."""
+        del captime_s
+        return configuration < self.configurations and position < self.positions
 
 
 class LiveEvidence:

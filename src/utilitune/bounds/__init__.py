@@ -1,0 +1,6 @@
+"""Confidence bounds on expected utility, each a small set of compiled formulas.
+
+- `hoeffding`: the paper's bounds, with unions over samples and captimes.
+- `betting`: time-uniform bounds by betting on censored observations.
+- `paired`: the same for the difference of two configurations on the same instances.
+"""

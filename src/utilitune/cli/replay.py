@@ -1,0 +1,202 @@
+"""``utilitune replay``: let a procedure work on recorded runtimes."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from utilitune.domain import Progress
+    from utilitune.procedures.growth import Schedule
+    from utilitune.replaying import ReplayResult
+    from utilitune.specification import ProcedureSpec
+
+
+def replay(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="Recorded runtimes: an ASlib folder, a .npy, .npz or .csv file, or a name such as "
+            "lookalike:minisat (see: utilitune datasets list)."
+        ),
+    ],
+    procedure: Annotated[str, typer.Option(help="naive, up, oup or coup.")] = "oup",
+    utility: Annotated[
+        str, typer.Option(help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.")
+    ] = "log-laplace(k0=60, alpha=1)",
+    delta: Annotated[float, typer.Option(help="Probability with which the promise may fail.")] = 0.1,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop once the answer is proved within this of the best.  [default: 0.1; coup: none]"
+        ),
+    ] = None,
+    doubling: Annotated[str, typer.Option(help="Captime-doubling rule: new or old.")] = "new",
+    captime0: Annotated[str, typer.Option(help="First captime, e.g. 1 or 500ms.")] = "1",
+    accounting: Annotated[
+        str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
+    ] = "restart",
+    resample: Annotated[
+        int | None, typer.Option(help="Draw this many instances at random, with repetition.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of --resample.")] = 0,
+    schedule: Annotated[
+        str, typer.Option(help="coup: default, gamma-focus, epsilon-focus, balanced or gamma-then-epsilon.")
+    ] = "default",
+    epsilon_schedule: Annotated[
+        str | None, typer.Option(help="coup: your own ε per phase, e.g. 0.5,0.3,0.2.")
+    ] = None,
+    gamma_schedule: Annotated[
+        str | None, typer.Option(help="coup: your own γ per phase, e.g. 0.5,0.2,0.1.")
+    ] = None,
+    phases: Annotated[int | None, typer.Option(help="coup: most phases.")] = None,
+    captime: Annotated[str | None, typer.Option(help="naive: its one captime, e.g. 60 or 1m.")] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this much total run time, e.g. 3600 or 10h.")
+    ] = None,
+    max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of a summary.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the result: .json, .csv (ε against time) or a picture (.png, .pdf, .svg)."
+        ),
+    ] = None,
+) -> None:
+    """Let a procedure find the best configuration in recorded runtimes, and see what the proof costs.
+
+    Nothing is run: a run that the procedure asks for is looked up in the data and paid for with the
+    time it took then.
+
+    Examples:
+        utilitune replay lookalike:minisat --procedure oup --epsilon 0.2
+
+        utilitune replay BNSL-2016 --utility 'uniform(k0=60)' --resample 20000 --seed 1 --json
+    """
+    from utilitune.data import read_matrix
+    from utilitune.replaying import Budget
+    from utilitune.replaying import replay as run_replay
+    from utilitune.reports.files import check_writable, write_result
+    from utilitune.specification import ProcedureSpec
+    from utilitune.utility import parse_duration
+
+    specification = ProcedureSpec(
+        name=procedure,
+        delta=delta,
+        epsilon=0.1 if epsilon is None and procedure != "coup" else epsilon,
+        doubling=doubling,
+        captime0_s=parse_duration(captime0),
+        accounting=accounting,
+        schedule=_own_schedule(epsilon_schedule, gamma_schedule) or schedule,
+        phases=phases,
+        captime_s=None if captime is None else parse_duration(captime),
+    )
+    budget = Budget(math.inf if max_time is None else parse_duration(max_time), max_runs)
+    if out is not None:
+        check_writable(out)
+    matrix = read_matrix(data)
+    if resample is not None:
+        matrix = matrix.resample(resample, seed)
+    with _LiveView(specification, enabled=not as_json) as view:
+        result = run_replay(matrix, specification, utility=utility, budget=budget, on_progress=view.show)
+    if out is not None:
+        write_result(result, out, title=f"{procedure} on {matrix.source}")
+    if as_json:
+        typer.echo(json.dumps(result.to_dict(), allow_nan=False))
+    else:
+        _print_summary(result, out)
+
+
+def _own_schedule(epsilons: str | None, gammas: str | None) -> Schedule | None:
+    """The user's own schedule, if there is one."""
+    from utilitune.errors import UsageError
+    from utilitune.procedures.growth import listed_schedule
+
+    if epsilons is None and gammas is None:
+        return None
+    if epsilons is None or gammas is None:
+        raise UsageError(
+            "--epsilon-schedule and --gamma-schedule go together: give one value per phase to each"
+        )
+    return listed_schedule(_numbers("--epsilon-schedule", epsilons), _numbers("--gamma-schedule", gammas))
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    from utilitune.errors import UsageError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} takes numbers separated by commas, not {text!r}") from None
+
+
+class _LiveView:
+    """A line that lives while the procedure works: ε and γ falling, time and runs rising."""
+
+    def __init__(self, specification: ProcedureSpec, *, enabled: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self._target = specification.epsilon
+        self._name = specification.name
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            disable=not enabled,
+        )
+        self._task = self._bar.add_task(self._name, total=1.0, state="starting")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, progress: Progress) -> None:
+        """Show where the procedure stands."""
+        span = 1.0 - (self._target or 0.0)
+        gamma = "" if progress.gamma is None else f"  γ {progress.gamma:.3f}"
+        self._bar.update(
+            self._task,
+            completed=min(1.0, max(0.0, (1.0 - progress.epsilon) / span)),
+            state=f"ε {progress.epsilon:.3f}{gamma}  {progress.runs:,} runs  "
+            f"{progress.total_time_s:,.0f} s paid",
+        )
+
+
+def _print_summary(result: ReplayResult, out: Path | None) -> None:
+    """What was found, in words."""
+    from rich.console import Console
+
+    progress = result.progress
+    console = Console(highlight=False)
+    say: Callable[..., None] = console.print
+    say(f"[bold]Best configuration:[/] {result.best}", markup=True)
+    say(result.promise.sentence())
+    say(
+        f"It took {progress.total_time_s:,.2f} s of run time in {progress.runs:,} runs; "
+        f"{progress.alive} of {progress.configurations} configurations are still in play."
+    )
+    for phase in result.phases:
+        say(
+            f"  phase {phase.phase}: {phase.configurations} configurations, ε = {phase.epsilon:.3f}, "
+            f"γ = {phase.gamma:.3f}, {phase.total_time_s:,.0f} s"
+        )
+    say(f"Stopped ({result.stop_reason.code}): {result.stop_reason.advice}")
+    if result.note and result.note not in result.stop_reason.advice:
+        say(f"Note: {result.note}")
+    if out is not None:
+        say(f"Written: {out}")

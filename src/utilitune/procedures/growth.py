@@ -1,0 +1,96 @@
+"""How the set of configurations in play grows: not at all, or in the phases of COUP.
+
+COUP's phase p plays with n_p = ⌈ln(π²p²/(3δ))/γ_p⌉ configurations until it has proved ε_p
+(Algorithm 2, line 5). With probability 1 − δ/2 every phase then holds a configuration as good as
+the best of all but a γ_p fraction.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from utilitune.errors import UsageError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One phase of a schedule: play with `configurations` until ε < `epsilon`; γ is then `gamma`."""
+
+    number: int
+    epsilon: float
+    gamma: float
+    configurations: int
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """ε_p and γ_p for p = 1, 2, …; both in (0, 1), γ_p decreasing.
+
+    Example:
+        >>> SCHEDULES["default"].phase(1, delta=0.01)
+        Phase(number=1, epsilon=0.8464817248906141, gamma=0.7165313105737893, configurations=9)
+    """
+
+    name: str
+    epsilon: Callable[[int], float]
+    gamma: Callable[[int], float]
+    length: int | None = None
+
+    def phase(self, number: int, delta: float) -> Phase | None:
+        """Phase p (counted from 1), or None past the end of a finite schedule."""
+        if self.length is not None and number > self.length:
+            return None
+        gamma = self.gamma(number)
+        count = math.ceil(math.log(math.pi**2 * number**2 / (3 * delta)) / gamma)
+        return Phase(number, self.epsilon(number), gamma, count)
+
+
+SCHEDULES: dict[str, Schedule] = {
+    "default": Schedule("default", lambda p: math.exp(-p / 6), lambda p: math.exp(-p / 3)),
+    "gamma-focus": Schedule("gamma-focus", lambda p: math.exp(-p / 30), lambda p: math.exp(-p / 3)),
+    "epsilon-focus": Schedule("epsilon-focus", lambda p: math.exp(-p / 3), lambda p: math.exp(-p / 30)),
+    "balanced": Schedule("balanced", lambda p: math.exp(-p / 5), lambda p: math.exp(-p / 5)),
+    "gamma-then-epsilon": Schedule(
+        "gamma-then-epsilon", lambda p: math.exp(-(p**3) / 300), lambda p: math.exp(-(p**2) / 30)
+    ),
+}
+"""The schedules of the paper (Section 5.2), by name."""
+
+
+def named_schedule(name: str) -> Schedule:
+    """One of the paper's schedules."""
+    try:
+        return SCHEDULES[name]
+    except KeyError:
+        raise UsageError(f"unknown schedule {name!r}; {did_you_mean(name, SCHEDULES)}") from None
+
+
+def listed_schedule(epsilons: Sequence[float], gammas: Sequence[float]) -> Schedule:
+    """The user's own schedule: one ε and one γ per phase."""
+    if not epsilons or len(epsilons) != len(gammas):
+        raise UsageError(
+            f"a schedule needs as many ε as γ values, at least one; got {len(epsilons)} and {len(gammas)}"
+        )
+    for kind, values in (("ε", epsilons), ("γ", gammas)):
+        for number, value in enumerate(values, 1):
+            if not 0 < value < 1:
+                raise UsageError(f"{kind} of phase {number} must lie strictly between 0 and 1, not {value:g}")
+    for number, (earlier, later) in enumerate(pairwise(gammas), 2):
+        if later >= earlier:
+            raise UsageError(
+                f"γ must decrease from phase to phase, but phase {number} has {later:g} after {earlier:g}"
+            )
+    for number, (earlier, later) in enumerate(pairwise(epsilons), 2):
+        if later > earlier:
+            raise UsageError(
+                f"ε must not grow from phase to phase, but phase {number} has {later:g} after {earlier:g}"
+            )
+    return Schedule(
+        "own", lambda p: float(epsilons[p - 1]), lambda p: float(gammas[p - 1]), length=len(epsilons)
+    )

@@ -1,0 +1,335 @@
+"""UP, OUP and COUP as one engine: a composition of bound, captime rule, selection and growth.
+
+The compiled loop plays the rounds; this module keeps the books around it: which configurations are
+in play, in which phase, why it stopped. `up`, `oup` and `coup` at the end pick the parts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.bounds.hoeffding import phase_width_scale, width_scale
+from utilitune.domain import (
+    PhaseRecord,
+    Progress,
+    RunRequest,
+    StopReason,
+    require_positive,
+    require_probability,
+)
+from utilitune.procedures import loop
+from utilitune.procedures.arms import extended, new_arms
+from utilitune.procedures.captime import Doubling, captime_levels
+from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.selection import Selection, build_tournament
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.procedures.growth import Phase, Schedule
+    from utilitune.utility import Utility
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSettings:
+    """What UP, OUP and COUP have in common.
+
+    Attributes:
+        delta: Probability with which the promise may fail.
+        epsilon: Stop once the answer is proved within this of the best; None to go on.
+        doubling: Captime-doubling rule.
+        captime0_s: First captime.
+        captime_limit_s: Largest captime that may be asked for.
+        resume: Whether a capped run is continued (pays the extra seconds) rather than restarted.
+    """
+
+    delta: float
+    epsilon: float | None = None
+    doubling: Doubling = Doubling.NEW
+    captime0_s: float = 1.0
+    captime_limit_s: float = math.inf
+    resume: bool = False
+
+    def __post_init__(self) -> None:
+        require_probability("delta", self.delta)
+        require_positive("the first captime", self.captime0_s)
+        if self.epsilon is not None:
+            require_probability("epsilon", self.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedSet:
+    """Growth rule of UP and OUP: all configurations are there from the start."""
+
+    configurations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Growth rule of COUP: phase after phase of a schedule, `most` of them at the most."""
+
+    schedule: Schedule
+    most: int | None = None
+
+
+class PaperEngine:
+    """One of the paper's procedures at work; `up`, `oup` and `coup` build it."""
+
+    def __init__(
+        self,
+        evidence: RecordedEvidence | LiveEvidence,
+        utility: Utility,
+        settings: PaperSettings,
+        selection: Selection,
+        growth: FixedSet | Phases,
+    ) -> None:
+        self.settings = settings
+        self.levels = captime_levels(utility, settings.captime0_s, settings.captime_limit_s)
+        self.arms = new_arms(0)
+        self.phases: list[PhaseRecord] = []
+        self._evidence = evidence
+        self._selection = selection
+        self._growth = growth
+        self._phase: Phase | None = None
+        self._next_phase: Phase | None = None
+        self._size = 0
+        self.added = 0
+        self._entered = False
+        self._counters = np.zeros(loop.COUNTERS, dtype=np.int64)
+        self._total_s = np.zeros(1)
+        self._stop: StopReason | None = None
+        self._play: loop.Play  # exists once the first set is entered
+        self._tree: NDArray[np.int32]
+        self._open_next_set()
+
+    # -- growth ------------------------------------------------------------------------------------
+
+    @property
+    def missing_configurations(self) -> int:
+        """How many configurations the current set still lacks."""
+        return max(0, self._size - self.added)
+
+    def add(self, origin: Origin = Origin.RANDOM) -> int:
+        """Take in the next configuration; the paper's procedures treat all origins alike."""
+        del origin
+        self.added += 1
+        return self.added - 1
+
+    def no_more(self) -> None:
+        """End: the next set cannot be filled."""
+        have, need = self.added, self._size
+        if self._next_phase is None:
+            text = f"{need} configurations were asked for, but there are only {have}."
+        else:
+            text = (
+                f"Phase {self._next_phase.number} needs {need} configurations, but there are only {have}: "
+                "bring more configurations, or accept the promise of the last phase."
+            )
+        self._stop = StopReason("configurations-exhausted", text)
+
+    def _open_next_set(self) -> None:
+        """Decide how many configurations are in play next, or stop when a schedule ends."""
+        self._entered = False
+        if isinstance(self._growth, FixedSet):
+            self._size = self._growth.configurations
+            return
+        number = len(self.phases) + 1
+        following = self._growth.schedule.phase(number, self.settings.delta)
+        if following is None or (self._growth.most is not None and number > self._growth.most):
+            self._stop = StopReason(
+                "phases-done",
+                f"All {number - 1} phases are done: ask for more phases to go on from here.",
+            )
+            return
+        self._next_phase = following
+        self._size = max(following.configurations, self._size)
+
+    def _enter_set(self) -> None:
+        """Start playing with the configurations now present; bounds restart from 0 and 1 (line 12)."""
+        self._phase = self._next_phase
+        self.arms = extended(self.arms, self._size)
+        self.arms.upper[:] = 1.0
+        self.arms.lower[:] = 0.0
+        self._play = loop.Play(
+            self.arms, self._evidence.arrays, self.levels, self._rules(), self._counters, self._total_s
+        )
+        for i in np.flatnonzero(self.arms.runs):
+            loop.update_bounds(self._play, int(i))
+        self._counters[loop.BEST] = np.argmax(self.arms.lower)
+        self._tree = build_tournament(self.arms.upper, self._size)
+        self._entered = True
+
+    def _rules(self) -> loop.Rules:
+        settings, phase = self.settings, self._phase
+        target = -1.0 if settings.epsilon is None else settings.epsilon
+        if phase is None:
+            scale, strict = width_scale(self._size, settings.delta), False
+        else:
+            scale = phase_width_scale(phase.number, self._size, settings.delta)
+            strict = phase.epsilon > target
+            target = max(target, phase.epsilon)
+        return loop.Rules(
+            doubling=int(settings.doubling),
+            width_scale=scale,
+            resume=settings.resume,
+            positions=self._evidence.positions,
+            epsilon=target,
+            strict=strict,
+        )
+
+    # -- play --------------------------------------------------------------------------------------
+
+    def advance(self, pause: PauseAt) -> Halt:
+        """Play until something is missing, a limit is reached or the procedure is done."""
+        while self._stop is None:
+            if not self._entered:
+                if self.added < self._size:
+                    return Halt.NEEDS_CONFIGURATIONS
+                self._enter_set()
+            state = self._play_on(loop.Limits(pause.rounds, pause.runs, pause.total_time_s))
+            if state == loop.PAUSED:
+                return Halt.PAUSED
+            if state == loop.NEEDS_RUNS:
+                return Halt.NEEDS_RUNS
+            self._conclude(state)
+        return Halt.DONE
+
+    def _play_on(self, limits: loop.Limits) -> int:
+        self._play = self._play._replace(evidence=self._evidence.arrays)
+        if self._selection is Selection.ROUND_ROBIN:
+            return int(loop.advance_round_robin(self._play, limits))
+        return int(loop.advance_optimistic(self._play, limits, self._tree, self._phase is None))
+
+    def _conclude(self, state: int) -> None:
+        """The loop has come to an end of some kind: stop, or go on to the next phase."""
+        progress = self.progress()
+        if state == loop.NO_INSTANCES:
+            self._stop = StopReason(
+                "instances-exhausted",
+                f"All {self._evidence.positions} instances are used: add instances, or accept ε = "
+                f"{progress.epsilon:.3g}.{self.captime_note()}",
+            )
+        elif state == loop.ONE_LEFT:
+            self._stop = StopReason(
+                "one-left",
+                "Every other configuration is proved worse: this is the best one; nothing is left to do.",
+            )
+        elif self.settings.epsilon is not None and progress.epsilon <= self.settings.epsilon:
+            self._stop = StopReason(
+                "epsilon-reached",
+                f"The target ε = {self.settings.epsilon:g} is proved: "
+                "ask for a smaller ε to go on from here.",
+            )
+        if self._phase is None:
+            return
+        if state == loop.PROVED:
+            self.phases.append(PhaseRecord.of(self._phase.number, progress))
+        if self._stop is None:
+            self._open_next_set()
+
+    # -- what to run ---------------------------------------------------------------------------------
+
+    def needed(self) -> list[RunRequest]:
+        """The runs the next round cannot do without."""
+        i, level = int(self._counters[loop.NEEDED_ARM]), int(self._counters[loop.NEEDED_LEVEL])
+        play = self._play._replace(evidence=self._evidence.arrays)
+        captime = float(self.levels.captime_s[level])
+        return [RunRequest(i, int(j), captime) for j in loop.missing_runs(play, i, level)]
+
+    def likely(self, count: int) -> list[RunRequest]:
+        """Next runs of the configurations that are next in line, broad first, then deep."""
+        order = self._in_line(count)
+        found: list[RunRequest] = []
+        for ahead in range(count):
+            for i in order:
+                position = int(self.arms.runs[i]) + ahead
+                captime = float(self.levels.captime_s[self.arms.level[i]])
+                if position < self._evidence.positions and not self._evidence.is_known(i, position, captime):
+                    found.append(RunRequest(i, position, captime))
+                if len(found) >= count:
+                    return found
+        return found
+
+    def _in_line(self, count: int) -> list[int]:
+        """Up to `count` configurations in the order in which they are likely to be selected."""
+        if self._selection is Selection.ROUND_ROBIN:
+            alive = np.flatnonzero(self.arms.alive)
+            turn = np.searchsorted(alive, self._counters[loop.CURSOR])
+            return [int(i) for i in np.roll(alive, -int(turn))[:count]]
+        count = min(count, self._size)
+        largest = np.argpartition(-self.arms.upper, count - 1)[:count]
+        return [int(i) for i in sorted(largest, key=lambda i: (-self.arms.upper[i], i))]
+
+    # -- where it stands -------------------------------------------------------------------------------
+
+    def progress(self) -> Progress:
+        """The current answer, what is proved and what it has cost."""
+        best, configurations = int(self._counters[loop.BEST]), len(self.arms.runs)
+        epsilon, alive = 1.0, configurations
+        if configurations:
+            in_play = self.arms.alive & (self.arms.upper >= self.arms.lower[best])
+            in_play[best] = True
+            epsilon = max(0.0, float(self.arms.upper[in_play].max() - self.arms.lower[best]))
+            alive = int(in_play.sum())
+        return Progress(
+            best_index=best,
+            epsilon=epsilon,
+            gamma=None if self._phase is None else self._phase.gamma,
+            delta=self.settings.delta,
+            total_time_s=float(self._total_s[0]),
+            runs=int(self._counters[loop.RUNS]),
+            rounds=int(self._counters[loop.ROUNDS]),
+            configurations=configurations,
+            alive=alive,
+        )
+
+    def stop_reason(self) -> StopReason:
+        """Why it is done."""
+        if self._stop is None:
+            return StopReason("not-stopped", "The procedure is still at work.")
+        return self._stop
+
+    def captime_note(self) -> str:
+        """A sentence where the largest captime limits what can be proved, else nothing."""
+        best, last = int(self._counters[loop.BEST]), len(self.levels.captime_s) - 1
+        worth = float(self.levels.utility[last])
+        if not len(self.arms.runs) or self.arms.level[best] < last or worth == 0:
+            return ""
+        unfinished = 1.0 - float(self.arms.finished[best]) / max(1, int(self.arms.runs[best]))
+        if unfinished == 0:
+            return ""
+        return (
+            f" Runs are not known beyond {self.levels.captime_s[last]:g} s, where an answer is still worth "
+            f"{worth:.3g}: as {unfinished:.0%} of the runs last longer, ε cannot fall below "
+            f"{worth * unfinished:.3g}."
+        )
+
+
+def up(
+    evidence: RecordedEvidence | LiveEvidence, utility: Utility, settings: PaperSettings, configurations: int
+) -> PaperEngine:
+    """Utilitarian Procrastination: survivors advance in turns, hopeless ones are struck off."""
+    return PaperEngine(evidence, utility, settings, Selection.ROUND_ROBIN, FixedSet(configurations))
+
+
+def oup(
+    evidence: RecordedEvidence | LiveEvidence, utility: Utility, settings: PaperSettings, configurations: int
+) -> PaperEngine:
+    """Optimistic UP (Algorithm 1): the largest upper bound runs next."""
+    return PaperEngine(evidence, utility, settings, Selection.LARGEST_UPPER_BOUND, FixedSet(configurations))
+
+
+def coup(
+    evidence: RecordedEvidence | LiveEvidence,
+    utility: Utility,
+    settings: PaperSettings,
+    schedule: Schedule,
+    phases: int | None = None,
+) -> PaperEngine:
+    """Continuous OUP (Algorithm 2): phase after phase with more configurations and a smaller ε."""
+    return PaperEngine(evidence, utility, settings, Selection.LARGEST_UPPER_BOUND, Phases(schedule, phases))

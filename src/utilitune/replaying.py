@@ -1,0 +1,189 @@
+"""Replay: let a procedure work on recorded runtimes, in one call.
+
+`replay` turns names into objects once, drives the engine to its end and returns a `ReplayResult`.
+The engine is the same one that works live; only its evidence is recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from utilitune.data import RuntimeMatrix, read_matrix
+from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, require_positive
+from utilitune.errors import UsageError
+from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.evidence import RecordedEvidence
+from utilitune.specification import ProcedureSpec, build_engine
+from utilitune.utility import Utility, parse_utility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from utilitune.procedures.engine import Engine
+
+_POINTS_PER_DECADE = 20
+_ROUNDS_PER_CALL = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """When a replay ends although its procedure could go on."""
+
+    max_time_s: float = math.inf
+    max_runs: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_time_s != math.inf:
+            require_positive("the time budget", self.max_time_s)
+        if self.max_runs is not None:
+            require_positive("the run budget", self.max_runs)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayResult:
+    """What a replay found, proved and paid.
+
+    Attributes:
+        procedure: Name of the procedure.
+        best: Name of the answer.
+        progress: Final state: answer, ε, γ, δ, total time, runs, rounds, configurations left.
+        stop_reason: Why it stopped and what to do next.
+        phases: State at the end of each phase, for procedures with phases.
+        trajectory: State at logarithmically spaced total times, the final one last.
+        wall_s: Seconds the replay itself took.
+        note: Where the recorded cutoff limits the promise, a sentence that says so.
+    """
+
+    procedure: str
+    best: str
+    progress: Progress
+    stop_reason: StopReason
+    phases: tuple[PhaseRecord, ...]
+    trajectory: tuple[Progress, ...]
+    wall_s: float
+    note: str = ""
+
+    @property
+    def promise(self) -> Promise:
+        """What is proved about the answer."""
+        return self.progress.promise
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as printed by ``utilitune replay --json``."""
+        final = asdict(self.progress)
+        return {
+            "procedure": self.procedure,
+            "best": self.best,
+            **final,
+            "stop_reason": self.stop_reason.code,
+            "advice": self.stop_reason.advice,
+            "note": self.note,
+            "promise": self.promise.sentence(),
+            "phases": [asdict(phase) for phase in self.phases],
+            "trajectory": [asdict(point) for point in self.trajectory],
+            "wall_s": self.wall_s,
+        }
+
+
+def replay(
+    data: RuntimeMatrix | str | Path,
+    specification: ProcedureSpec | None = None,
+    *,
+    utility: Utility | str = "log-laplace(k0=60)",
+    budget: Budget | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ReplayResult:
+    """Let a procedure work on recorded runtimes.
+
+    Args:
+        data: A matrix, or what `utilitune.read_matrix` understands: a file, a folder, a data set's name.
+        specification: Which procedure with which settings; the default procedure if left out.
+        utility: The utility function, or its text form.
+        budget: When to end although the procedure could go on.
+        on_progress: Called now and then with where the procedure stands.
+
+    Example:
+        >>> from utilitune import ProcedureSpec, replay
+        >>> result = replay("synthetic:rows=5,columns=2000,seed=1", ProcedureSpec("oup", epsilon=0.3))
+        >>> result.stop_reason.code
+        'epsilon-reached'
+    """
+    started = time.perf_counter()
+    matrix = data if isinstance(data, RuntimeMatrix) else read_matrix(data)
+    worth = parse_utility(utility) if isinstance(utility, str) else utility
+    spec = specification or ProcedureSpec()
+    limit = min(matrix.cutoff_s, spec.captime_limit_s)
+    engine = build_engine(
+        replace(spec, captime_limit_s=limit),
+        RecordedEvidence(matrix, worth),
+        worth,
+        configurations=matrix.rows,
+    )
+    points, stop = drive(engine, matrix.rows, budget or Budget(), on_progress)
+    final = points[-1]
+    return ReplayResult(
+        procedure=spec.name,
+        best=matrix.configurations[final.best_index],
+        progress=final,
+        stop_reason=stop,
+        phases=tuple(engine.phases),
+        trajectory=tuple(points),
+        wall_s=time.perf_counter() - started,
+        note=engine.captime_note().strip(),
+    )
+
+
+def drive(
+    engine: Engine, rows: int, budget: Budget, on_progress: Callable[[Progress], None] | None = None
+) -> tuple[list[Progress], StopReason]:
+    """Take an engine on recorded evidence to its end; return its trajectory and why it stopped."""
+    points: list[Progress] = []
+    checkpoint_s = 1e-300
+    stop = None
+    try:
+        while stop is None:
+            here = engine.progress()
+            if here.total_time_s >= checkpoint_s:
+                points.append(here)
+                checkpoint_s = here.total_time_s * 10 ** (1 / _POINTS_PER_DECADE)
+            if on_progress is not None:
+                on_progress(here)
+            stop = _step(engine, here, rows, budget, checkpoint_s)
+    except KeyboardInterrupt:
+        stop = StopReason("interrupted", "Interrupted: the answer is valid as it stands.")
+    last = engine.progress()
+    if not points or points[-1] != last:
+        points.append(last)
+    return points, stop
+
+
+def _step(
+    engine: Engine, here: Progress, rows: int, budget: Budget, checkpoint_s: float
+) -> StopReason | None:
+    """One call of the engine and what its answer asks for; the reason if that ends the replay."""
+    most_runs = budget.max_runs or 2**62
+    if here.total_time_s >= budget.max_time_s:
+        return StopReason("time-limit", "The time budget is spent: a larger --max-time goes on from here.")
+    if here.runs >= most_runs:
+        return StopReason("run-limit", "The run budget is spent: a larger --max-runs goes on from here.")
+    halt = engine.advance(
+        PauseAt(
+            rounds=here.rounds + _ROUNDS_PER_CALL,
+            total_time_s=min(checkpoint_s, budget.max_time_s),
+            runs=most_runs,
+        )
+    )
+    if halt is Halt.DONE:
+        return engine.stop_reason()
+    if halt is Halt.NEEDS_RUNS:
+        raise UsageError("the recorded data does not hold a run that the procedure needs")
+    if halt is Halt.NEEDS_CONFIGURATIONS:
+        for _ in range(min(engine.missing_configurations, rows - engine.added)):
+            engine.add(Origin.RANDOM)
+        if engine.missing_configurations:
+            engine.no_more()
+    return None

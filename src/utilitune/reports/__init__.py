@@ -1,0 +1,1 @@
+"""Figures and tables as pure functions of what a procedure recorded."""

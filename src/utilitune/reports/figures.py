@@ -1,0 +1,61 @@
+"""Figures, drawn without a display; matplotlib is loaded when the first one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from utilitune.domain import Progress
+
+PALETTE = ("#0b6e99", "#d1495b", "#66a182", "#edae49", "#574d68", "#8d6a9f", "#2e4057", "#a44a3f")
+"""Line colours, told apart in print and by colour-blind readers."""
+
+
+def new_figure(width_in: float = 7.0, height_in: float = 4.2) -> tuple[Any, Any]:
+    """An empty figure and its axes in house style."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("Drawing a picture", "plot") from None
+    figure = Figure(figsize=(width_in, height_in), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_prop_cycle(color=PALETTE)
+    return figure, axes
+
+
+def epsilon_over_time(curves: Mapping[str, Sequence[Progress]], title: str) -> Any:  # noqa: ANN401 -- a Figure
+    """What is proved against what it cost: ε, and γ where there is one, over total time."""
+    figure, axes = new_figure()
+    for name, points in curves.items():
+        times = [point.total_time_s for point in points if point.total_time_s > 0]
+        values = [point.epsilon for point in points if point.total_time_s > 0]
+        (line,) = axes.step(times, values, where="post", label=f"{name}: ε", linewidth=1.8)
+        gammas = [point.gamma for point in points if point.total_time_s > 0]
+        if any(gamma is not None for gamma in gammas):
+            axes.step(
+                times,
+                [float("nan") if gamma is None else gamma for gamma in gammas],
+                where="post",
+                color=line.get_color(),
+                linestyle=":",
+                label=f"{name}: γ",
+            )
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("total time spent on runs (s)")
+    axes.set_ylabel("proved: within ε of the best")
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.legend(frameon=False)
+    return figure
+
+
+def save_figure(figure: Any, path: Path) -> None:  # noqa: ANN401 -- a Figure
+    """Write a figure in the format its name ends with."""
+    figure.savefig(path)

@@ -1,0 +1,117 @@
+"""A procedure by name: where the words of a command line or scenario become objects, once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from utilitune.baselines.naive import NaiveEngine
+from utilitune.domain import require_positive, require_probability
+from utilitune.errors import UsageError, did_you_mean
+from utilitune.procedures.captime import Doubling
+from utilitune.procedures.growth import Schedule, named_schedule
+from utilitune.procedures.paper import PaperSettings, coup, oup, up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from utilitune.procedures.engine import Engine
+    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.utility import Utility
+
+PROCEDURES = ("naive", "up", "oup", "coup")
+_DOUBLING = {"old": Doubling.OLD, "new": Doubling.NEW}
+_ACCOUNTING = {"restart": False, "resume": True}
+
+
+@dataclass(frozen=True, slots=True)
+class ProcedureSpec:
+    """A procedure and its settings, in the words users write.
+
+    Attributes:
+        name: ``naive``, ``up``, ``oup`` or ``coup``.
+        delta: Probability with which the promise may fail.
+        epsilon: Stop once the answer is proved within this of the best.
+        doubling: ``new`` or ``old`` captime-doubling rule.
+        captime0_s: First captime.
+        captime_limit_s: Largest captime that may be asked for.
+        accounting: ``restart`` (a capped run begins anew) or ``resume`` (it is continued).
+        schedule: Name of one of COUP's schedules, or a `Schedule`.
+        phases: Most phases of COUP.
+        captime_s: The one captime of Naive.
+    """
+
+    name: str = "oup"
+    delta: float = 0.1
+    epsilon: float | None = None
+    doubling: str = "new"
+    captime0_s: float = 1.0
+    captime_limit_s: float = math.inf
+    accounting: str = "restart"
+    schedule: str | Schedule = "default"
+    phases: int | None = None
+    captime_s: float | None = None
+
+    def __post_init__(self) -> None:
+        _known("procedure", self.name, PROCEDURES)
+        _known("doubling rule", self.doubling, _DOUBLING)
+        _known("accounting", self.accounting, _ACCOUNTING)
+        require_probability("delta", self.delta)
+        require_positive("the first captime", self.captime0_s)
+        if self.epsilon is not None:
+            require_probability("epsilon", self.epsilon)
+        if isinstance(self.schedule, str):
+            named_schedule(self.schedule)
+        if self.phases is not None and self.phases < 1:
+            raise UsageError(f"the number of phases must be at least 1, not {self.phases}")
+
+
+def _known(what: str, name: str, options: Iterable[str]) -> None:
+    if name not in options:
+        raise UsageError(f"unknown {what} {name!r}; {did_you_mean(name, options)}")
+
+
+def build_engine(
+    spec: ProcedureSpec,
+    evidence: RecordedEvidence | LiveEvidence,
+    utility: Utility,
+    *,
+    configurations: int,
+) -> Engine:
+    """The engine a specification describes.
+
+    Args:
+        spec: Which procedure, with which settings.
+        evidence: The runs it reads.
+        utility: The utility function.
+        configurations: Size of the set, for procedures that work on a fixed one.
+    """
+    if spec.name == "naive":
+        if spec.captime_s is None or spec.epsilon is None:
+            raise UsageError("Naive needs a captime (--captime) and a target (--epsilon)")
+        if spec.captime_s > spec.captime_limit_s:
+            raise UsageError(
+                f"the captime of Naive ({spec.captime_s:g} s) is above the largest captime that is known "
+                f"({spec.captime_limit_s:g} s)"
+            )
+        return NaiveEngine(
+            evidence,
+            utility,
+            delta=spec.delta,
+            epsilon=spec.epsilon,
+            captime_s=spec.captime_s,
+            configurations=configurations,
+        )
+    settings = PaperSettings(
+        delta=spec.delta,
+        epsilon=spec.epsilon,
+        doubling=_DOUBLING[spec.doubling],
+        captime0_s=spec.captime0_s,
+        captime_limit_s=spec.captime_limit_s,
+        resume=_ACCOUNTING[spec.accounting],
+    )
+    if spec.name == "coup":
+        schedule = named_schedule(spec.schedule) if isinstance(spec.schedule, str) else spec.schedule
+        return coup(evidence, utility, settings, schedule, spec.phases)
+    return (up if spec.name == "up" else oup)(evidence, utility, settings, configurations)
