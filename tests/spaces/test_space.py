@@ -48,7 +48,7 @@ def plain_holds(expression: Expression, assignment: Mapping[str, Value], space: 
             return compared(left, symbol, right)
 
 
-def compared(left: Any, symbol: str, right: Any):
+def compared(left: Value, symbol: str, right: Value):
     outcomes = {"==": left == right, "!=": left != right}
     if symbol in outcomes:
         return outcomes[symbol]

@@ -8,9 +8,10 @@
 - `tables`: the plain form that scenario files and snapshots hold;
 - `configspace`: the same space as a ConfigSpace object or its JSON file.
 
-ConfigSpace is the format people exchange spaces in, and the adapter speaks it in both directions.
-Draws and clauses are evaluated here, on whole columns, so that a hundred thousand configurations take
-seconds and every reader gets the same exact meaning.
+ConfigSpace is what people exchange spaces in, and the adapter speaks it in both directions. Draws,
+conditions and clauses are evaluated here, on whole columns: a hundred thousand configurations take
+seconds, every reader gets the same exact meaning, and ConfigSpace 1.2 is loaded only when asked for (it
+also misjudges some spaces: parents that share an ``or``, and ``<=`` in forbidden clauses on vectors).
 """
 
 from __future__ import annotations
