@@ -98,6 +98,7 @@ class PaperEngine:
         self._phase: Phase | None = None
         self._next_phase: Phase | None = None
         self._size = 0
+        self._not_random = 0
         self.added = 0
         self._entered = False
         self._counters = np.zeros(loop.COUNTERS, dtype=np.int64)
@@ -115,8 +116,14 @@ class PaperEngine:
         return max(0, self._size - self.added)
 
     def add(self, origin: Origin = Origin.RANDOM) -> int:
-        """Take in the next configuration; the paper's procedures treat all origins alike."""
-        del origin
+        """Take in the next configuration.
+
+        One that was not drawn at random plays like the others but does not count towards γ, so a
+        phase grows by it.
+        """
+        if origin is not Origin.RANDOM and isinstance(self._growth, Phases):
+            self._not_random += 1
+            self._size += 1
         self.added += 1
         return self.added - 1
 
@@ -147,7 +154,7 @@ class PaperEngine:
             )
             return
         self._next_phase = following
-        self._size = max(following.configurations, self._size)
+        self._size = max(following.configurations + self._not_random, self._size)
 
     def _enter_set(self) -> None:
         """Start playing with the configurations now present; bounds restart from 0 and 1 (line 12)."""
