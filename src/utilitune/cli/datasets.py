@@ -38,23 +38,23 @@ app = typer.Typer(help="Recorded runtimes: list, fetch and describe them.", no_a
 def list_data_sets() -> None:
     """List the public data sets and their synthetic look-alikes."""
     folder = data_folder()
-    table = Table("name", "configurations", "instances", "cutoff", "on this machine", "about", box=None)
+    table = Table("name", "size", "cutoff", "fetched", "about", box=None)
+    table.columns[0].no_wrap = table.columns[1].no_wrap = table.columns[2].no_wrap = True
     for data_set in DATA_SETS.values():
-        here = (folder / data_set.archive.filename).exists()
         table.add_row(
             data_set.name,
-            f"{data_set.rows:,}",
-            f"{data_set.columns:,}",
+            f"{data_set.rows:,} × {data_set.columns:,}",
             f"{data_set.cutoff_s:,.0f} s",
-            "yes" if here else "no",
+            "yes" if (folder / data_set.archive.filename).exists() else "no",
             data_set.about,
         )
-    for name, spec in LOOKALIKES.items():
-        size = f"{spec.rows:,}", f"{spec.columns:,}", f"{spec.cutoff_s:,.0f} s"
-        table.add_row(f"lookalike:{name}", *size, "always", f"synthetic, of the size and shape of {name}")
-    console = Console()
+    console = _console()
     console.print(table)
-    console.print(f"\nFetched data sets are kept in {folder} (set UTILITUNE_DATA to choose another folder).")
+    console.print("\nSynthetic data of the same sizes, which need no download:")
+    console.print("  " + ", ".join(f"lookalike:{name}" for name in LOOKALIKES))
+    console.print(
+        f"\nFetched data are kept in {folder}; set UTILITUNE_DATA to choose another folder.", soft_wrap=True
+    )
 
 
 @app.command()
@@ -65,7 +65,7 @@ def fetch(
     """Download a public data set from where its authors publish it; continues a download that was cut off."""
     data_set = find_data_set(name)
     folder = to or data_folder()
-    console = Console(stderr=True)
+    console = _console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -105,7 +105,7 @@ def describe(
     if as_json:
         typer.echo(json.dumps(_as_json(summary, best), ensure_ascii=False))
         return
-    console = Console()
+    console = _console()
     console.print(_summary_table(summary))
     if best:
         table = Table("rank", "row", "configuration", "mean utility", box=None)
@@ -115,6 +115,11 @@ def describe(
             )
         console.print(f"\nBest by {worth} (a run that did not finish counts as never finishing):")
         console.print(table)
+
+
+def _console(*, stderr: bool = False) -> Console:
+    """A console that shows names as they are, brackets and all."""
+    return Console(stderr=stderr, markup=False, highlight=False)
 
 
 def _best_rows(matrix: RuntimeMatrix, utilities: np.ndarray[Any, Any], top: int) -> list[dict[str, Any]]:

@@ -37,8 +37,8 @@ class ArffTable:
     lines: list[int]
     data_line: int
 
-    def column(self, name: str) -> list[str | None]:
-        """The values of one column, found by its name in any case."""
+    def index(self, name: str) -> int:
+        """The position of a column, found by its name in any case."""
         lowered = [known.lower() for known in self.names]
         if name.lower() not in lowered:
             raise DataError(
@@ -46,7 +46,11 @@ class ArffTable:
                 path=self.path,
                 line=self.data_line,
             )
-        index = lowered.index(name.lower())
+        return lowered.index(name.lower())
+
+    def column(self, name: str) -> list[str | None]:
+        """The values of one column."""
+        index = self.index(name)
         return [row[index] for row in self.rows]
 
 

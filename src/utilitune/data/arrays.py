@@ -104,7 +104,7 @@ def write_npz(matrix: RuntimeMatrix, path: Path) -> None:
 
 def _load_npz(path: Path) -> dict[str, NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             return {key: archive[key] for key in (RUNTIMES_KEY, *_OPTIONAL_KEYS) if key in archive.files}
     except OSError as error:
         raise unreadable(path, error) from error

@@ -10,6 +10,7 @@ the columns independent draws, which further repetitions of the same instance wo
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
 
 RUNS_FILE = "algorithm_runs.arff"
 DESCRIPTION_FILE = "description.txt"
+_BARE_UNKNOWN = re.compile(
+    r"^(\s*[\w-]+:\s*)\?\s*$", re.MULTILINE
+)  # older scenarios; not YAML without quotes
 STATUSES = ("ok", "timeout", "memout", "not_applicable", "crash", "other")
 
 
@@ -75,7 +79,7 @@ def read_description(path: Path) -> AslibDescription:
     """Read `description.txt`."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        content = yaml.load(read_text(path), Loader=loader)  # noqa: S506 - both are safe loaders
+        content = yaml.load(_BARE_UNKNOWN.sub(r"\1'?'", read_text(path)), Loader=loader)  # noqa: S506 - both are safe loaders
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise DataError("this is not valid YAML", path=path, line=mark and mark.line + 1) from error
@@ -126,6 +130,8 @@ def _assemble(table: ArffTable, measure: str, cutoff_s: float, source: str) -> R
     """Fill the matrix from the runs, lowest repetition first, and refuse pairs that were never run."""
     if not table.rows:
         raise DataError("the file has no runs", path=table.path, line=table.data_line)
+    for name in ("instance_id", "repetition", "algorithm", measure, "runstatus"):
+        table.index(name)
     algorithms = _required(table, "algorithm")
     instances = _required(table, "instance_id")
     rows = {name: index for index, name in enumerate(sorted(set(algorithms)))}

@@ -80,10 +80,10 @@ def write_csv(matrix: RuntimeMatrix, path: Path) -> None:
     with replacing(path) as stream, io.TextIOWrapper(stream, encoding="utf-8", newline="") as text:
         if math.isfinite(matrix.cutoff_s):
             text.write(f"# cutoff_s = {matrix.cutoff_s!r}\n")
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         writer.writerow(["configuration", *matrix.instances])
         for name, row in zip(matrix.configurations, matrix.runtimes_s, strict=True):
-            writer.writerow([name, *(repr(value) for value in row.tolist())])
+            writer.writerow([name, *row.tolist()])
 
 
 def _split_comments(text: str, path: Path) -> tuple[float, int, str]:
