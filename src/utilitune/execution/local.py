@@ -1,0 +1,237 @@
+"""Runs on this machine: one supervisor process per slot, spoken to over sockets.
+
+The coordinator only passes messages; spawning, metering and killing happen in the supervisors. One that
+dies is replaced and its job given to the new one; if that dies too, the job comes out as one that could
+not be started. What a killed supervisor leaves behind carries a mark in its environment, by which it is
+found and killed before the new one starts.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import selectors
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from utilitune.errors import TargetError, UsageError
+from utilitune.execution import platform, wire
+from utilitune.execution.metering import kill_marked
+from utilitune.targets.base import Call, Ending, RawResult
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from utilitune.execution.backend import Job
+
+MARK = "UTILITUNE_SUPERVISOR"
+_BOOTSTRAP = (
+    "import sys; sys.path.append(sys.argv.pop()); from utilitune.execution.worker import main; main()"
+)
+_PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
+_LAUNCHES = 2
+_CLOSING_PATIENCE_S = 5.0
+
+
+class LocalBackend:
+    """Makes runs on this machine.
+
+    Example::
+
+        with LocalBackend(workers=2) as backend:
+            backend.submit(0, job)
+            [(job_id, raw)] = backend.wait()
+
+    Args:
+        workers: How many runs are made at the same time.
+    """
+
+    def __init__(self, workers: int) -> None:
+        platform.require_supported_platform()
+        if workers < 1:
+            raise UsageError(f"the number of workers must be at least 1, not {workers}")
+        self._selector = selectors.DefaultSelector()
+        self._slots: list[_Slot] = []
+        self._by_job: dict[int, _Slot] = {}
+        self._failed: list[tuple[int, RawResult]] = []
+        try:
+            for _ in range(workers):
+                self._add_slot()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def free_slots(self) -> int:
+        """How many more jobs can be submitted now."""
+        return len(self._slots) - len(self._by_job)
+
+    def submit(self, job_id: int, job: Job) -> None:
+        """Start a job in a free slot."""
+        if job_id in self._by_job:
+            raise UsageError(f"job {job_id} is already running; give every job its own number")
+        slot = next((slot for slot in self._slots if slot.job_id is None), None)
+        if slot is None:
+            raise UsageError("all workers are busy; wait for a run to end before submitting another")
+        slot.job_id = job_id
+        slot.message = wire.encode({"id": job_id, **_as_message(job)})
+        slot.launches = 1
+        self._by_job[job_id] = slot
+        slot.send(slot.message)
+
+    def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
+        """Wait until a run has ended or the time has passed; returns all that have ended."""
+        ended, self._failed = self._failed, []
+        if ended or not self._by_job:
+            return ended
+        for key, _ in self._selector.select(timeout_s):
+            ended.extend(self._read(key.data))
+        return ended
+
+    def cancel(self, job_id: int) -> None:
+        """Ask for a job's end; its result still comes out of `wait`."""
+        if job_id in self._by_job:
+            self._by_job[job_id].send(wire.encode({"cancel": job_id}))
+
+    def close(self) -> None:
+        """End every run and release everything."""
+        for slot in self._slots:
+            self._selector.unregister(slot.connection)
+            slot.connection.close()
+        for slot in self._slots:
+            slot.bury(_CLOSING_PATIENCE_S)
+        self._slots.clear()
+        self._by_job.clear()
+        self._selector.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _add_slot(self) -> _Slot:
+        slot = _Slot()
+        self._slots.append(slot)
+        self._selector.register(slot.connection, selectors.EVENT_READ, slot)
+        return slot
+
+    def _read(self, slot: _Slot) -> list[tuple[int, RawResult]]:
+        try:
+            data = slot.connection.recv(1 << 20)
+        except ConnectionError:
+            data = b""
+        if not data:
+            return self._replace(slot)
+        ended = []
+        for message in slot.frames.feed(data):
+            if "defect" in message:
+                raise RuntimeError(f"the supervisor of a run failed:\n{message['defect']}")
+            del self._by_job[message["id"]]
+            slot.job_id = None
+            ended.append((message["id"], _as_result(message["result"])))
+        return ended
+
+    def _replace(self, slot: _Slot) -> list[tuple[int, RawResult]]:
+        """Put a new supervisor in the place of one that died, and give it the job."""
+        self._selector.unregister(slot.connection)
+        self._slots.remove(slot)
+        slot.connection.close()
+        slot.bury(0.0)
+        successor = self._add_slot()
+        if slot.job_id is None:
+            return []
+        if slot.launches == _LAUNCHES:
+            del self._by_job[slot.job_id]
+            text = "the process that supervises it was killed twice, perhaps by the system for lack of memory"
+            return [(slot.job_id, RawResult(Ending.EXITED, launch_error=text))]
+        successor.job_id, successor.message = slot.job_id, slot.message
+        successor.launches = slot.launches + 1
+        self._by_job[slot.job_id] = successor
+        successor.send(successor.message)
+        return []
+
+
+class _Slot:
+    """The coordinator's end of one supervisor."""
+
+    def __init__(self) -> None:
+        self.job_id: int | None = None
+        self.message = b""
+        self.launches = 0
+        self.frames = wire.FrameReader()
+        self._mark = f"{MARK}={secrets.token_hex(8)}"
+        self.connection, theirs = socket.socketpair()
+        mode = "tree" if platform.follows_process_trees() else "group"
+        command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP, str(theirs.fileno()), mode]
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    [*command, _PACKAGE_PARENT],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, MARK: self._mark.partition("=")[2]},
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+            except OSError as error:
+                self.connection.close()
+                raise TargetError(f"cannot start a supervisor process: {error.strerror}") from None
+
+    def send(self, message: bytes) -> None:
+        try:
+            self.connection.sendall(message)
+        except ConnectionError:
+            return  # it has died; reading from it will say so
+
+    def bury(self, patience_s: float) -> None:
+        """Wait for the supervisor's end, force it after a while, and leave nothing of its run alive."""
+        try:
+            self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._process.returncode != 0 and platform.follows_process_trees():
+            kill_marked(os.fsencode(self._mark))
+
+
+def _as_message(job: Job) -> dict[str, Any]:
+    limits, task = job.limits, job.task
+    message: dict[str, Any] = {
+        "measure": limits.measure.value,
+        "captime_s": limits.captime_s,
+        "wall_limit_s": limits.wall_limit_s,
+        "memory_bytes": limits.memory_bytes,
+        "grace_s": limits.grace_s,
+        "output_bytes": limits.output_bytes,
+    }
+    if isinstance(task, Call):
+        call = {
+            "module": task.module,
+            "function": task.function,
+            "arguments": dict(task.arguments),
+            "search_path": list(task.search_path),
+            "directory": task.directory,
+        }
+        return {**message, "watch": [], "call": call}
+    return {
+        **message,
+        "argv": list(task.argv),
+        "environment": dict(task.environment),
+        "directory": task.directory,
+        "watch": list(task.watch),
+    }
+
+
+def _as_result(message: dict[str, Any]) -> RawResult:
+    values = {**message, "ending": Ending(message["ending"])}
+    return RawResult(**{**values, "matches": tuple(message.get("matches", ()))})

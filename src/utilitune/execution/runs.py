@@ -1,0 +1,96 @@
+"""A target and its limits, joined: from an invocation to a job, from a raw result to an outcome.
+
+This is the one place that decides what a run counts as. The order matters: a run that could not be
+started is an error of the user's; one that exceeded a limit is judged by that alone; and only one that
+ended by itself within its limits is judged by the target.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from utilitune.domain import Measure, RunOutcome, RunStatus
+from utilitune.errors import TargetError
+from utilitune.execution.backend import OUTPUT_BYTES, Job, Limits
+from utilitune.targets.base import Command, Ending, Invocation, RawResult, Target, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class RunRules:
+    """How the runs of a scenario are made and what they count as.
+
+    Attributes:
+        target: The program.
+        measure: What its runtime is.
+        memory_bytes: Resident memory of the process tree above which a run is stopped.
+        wall_limit_s: Wall-clock seconds after which a run is stopped whatever its measure; None for
+            ten times the captime and a minute.
+        grace_s: Seconds between SIGTERM and SIGKILL for a run that is stopped.
+        output_bytes: How much of the end of the output is kept.
+    """
+
+    target: Target
+    measure: Measure
+    memory_bytes: int | None = None
+    wall_limit_s: float | None = None
+    grace_s: float = 0.0
+    output_bytes: int = OUTPUT_BYTES
+
+    def job(self, invocation: Invocation) -> Job:
+        """Write one run down for a backend.
+
+        A target that reports its own runtime is not stopped by the captime, which it is compared with
+        afterwards, but by the wall-clock limit.
+        """
+        wall_limit_s = self.wall_limit_s
+        if wall_limit_s is None:
+            wall_limit_s = 10 * invocation.captime_s + 60
+        limits = Limits(
+            measure=self.measure,
+            captime_s=None if self.target.reports_runtime else invocation.captime_s,
+            wall_limit_s=wall_limit_s,
+            memory_bytes=self.memory_bytes,
+            grace_s=self.grace_s,
+            output_bytes=self.output_bytes,
+        )
+        return Job(self.target.prepare(invocation), limits)
+
+    def outcome(self, invocation: Invocation, raw: RawResult) -> RunOutcome:
+        """Say what a run counts as; raises a `TargetError` if it could not be made."""
+        if raw.launch_error:
+            raise TargetError(f"the target cannot be run: {raw.launch_error}; {self._reproduce(invocation)}")
+        if raw.ending is Ending.CANCELLED:
+            raise ValueError("a cancelled run has no outcome")
+        measured_s = raw.cpu_s if self.measure is Measure.CPU else raw.wall_s
+        verdict = self._verdict(invocation, raw, measured_s)
+        runtime_s = measured_s if verdict.runtime_s is None else verdict.runtime_s
+        late = verdict.status is RunStatus.FINISHED and runtime_s > invocation.captime_s
+        status = RunStatus.TIMEOUT if late else verdict.status
+        stopped = status is RunStatus.TIMEOUT and not self.target.reports_runtime
+        return RunOutcome(
+            status=status,
+            runtime_s=invocation.captime_s if status is RunStatus.TIMEOUT else runtime_s,
+            cpu_s=raw.cpu_s,
+            wall_s=raw.wall_s,
+            peak_memory_bytes=raw.peak_memory_bytes,
+            exit_code=raw.exit_code,
+            overshoot_s=max(0.0, measured_s - invocation.captime_s) if stopped else 0.0,
+            output_tail=raw.output_tail,
+            detail=verdict.detail,
+        )
+
+    def _verdict(self, invocation: Invocation, raw: RawResult, measured_s: float) -> Verdict:
+        if raw.ending is Ending.MEMORY:
+            return Verdict(RunStatus.MEMOUT, f"the memory limit of {self.memory_bytes} bytes was reached")
+        if raw.ending is Ending.WALL_LIMIT:
+            return Verdict(RunStatus.TIMEOUT, f"stopped after {raw.wall_s:.3g} s by the wall-clock limit")
+        late = not self.target.reports_runtime and measured_s > invocation.captime_s
+        if raw.ending is Ending.CAPTIME or late:
+            return Verdict(RunStatus.TIMEOUT)
+        return self.target.judge(invocation, raw)
+
+    def _reproduce(self, invocation: Invocation) -> str:
+        task = self.target.prepare(invocation)
+        if isinstance(task, Command):
+            return f"try it by hand: {task.shell_text()}"
+        return f"try it by hand: call {task.module}.{task.function} with {dict(task.arguments)}"

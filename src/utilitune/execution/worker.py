@@ -1,0 +1,365 @@
+"""The supervisor: one small process per worker slot that makes one run at a time.
+
+It receives a job, starts the program, sleeps until something happens or the captime could be reached,
+kills whatever is left of the process tree, and answers with what it measured. It ends itself, and before
+that everything it started, when the coordinator goes away, even by SIGKILL: the connection then reads as
+closed, and should someone else hold it open, the parent's process id has changed.
+
+**When to look.** A tree of k threads cannot consume r more CPU seconds in less than r/k seconds, so that
+is how long the supervisor sleeps. New threads may appear meanwhile; therefore it never sleeps longer than
+r/cores or `LOOK_AGAIN_S`, whichever is longer. A tree that does nothing is looked at ever less often, up
+to every `IDLE_LOOK_S`.
+
+**How to kill.** Process groups first, since the kernel signals a whole group at one moment and a fork
+cannot slip through; then every process left below the supervisor, again and again until there is none.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections import deque
+
+from utilitune.execution import wire
+from utilitune.execution.launching import Launcher, LaunchError, LaunchInterrupted
+from utilitune.execution.metering import (
+    GroupMeter,
+    Meter,
+    TreeMeter,
+    TreeReading,
+    become_subreaper,
+    proportional_bytes,
+)
+from utilitune.execution.output import OutputCollector
+
+LOOK_AGAIN_S = 0.01
+SHORTEST_LOOK_S = 0.0005
+IDLE_LOOK_S = 0.02
+MEMORY_LOOK_S = 0.1
+MEMORY_BYTES_PER_S = 4e9
+"""No program fills memory faster than about this; with the room left it says when to look next."""
+
+PARENT_LOOK_S = 2.0
+KILL_PATIENCE_S = 30.0
+_REPORT_BYTES = 65536
+
+
+class Shutdown(Exception):  # noqa: N818 (this is how a supervisor is told to end)
+    """The coordinator has gone, or asks the supervisor to end."""
+
+
+class Signals:
+    """SIGCHLD and SIGTERM as a descriptor to wait for."""
+
+    def __init__(self) -> None:
+        self.asked_to_end = False
+        self.descriptor, writing = os.pipe()
+        os.set_blocking(self.descriptor, False)
+        os.set_blocking(writing, False)
+        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+        for number in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(number, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def clear(self) -> None:
+        """Take note of the signals that came."""
+        try:
+            while received := os.read(self.descriptor, 4096):
+                self.asked_to_end = self.asked_to_end or signal.SIGTERM in received
+        except BlockingIOError:
+            return
+
+
+class Supervisor:
+    """Makes runs for one coordinator, one at a time.
+
+    Args:
+        control: The connection to the coordinator.
+        whole_tree: Whether process trees can be followed here.
+    """
+
+    def __init__(self, control: socket.socket, *, whole_tree: bool) -> None:
+        self.control = control
+        self.whole_tree = whole_tree
+        self.signals = Signals()
+        self.launcher = Launcher(control)
+        self.cores = len(os.sched_getaffinity(0)) if whole_tree else os.cpu_count() or 1
+        self.jobs: deque[wire.Message] = deque()
+        self.cancelled: set[int] = set()
+        self._parent = os.getppid()
+        self._frames = wire.FrameReader()
+
+    def serve(self) -> None:
+        """Take jobs until the coordinator goes away."""
+        while True:
+            while not self.jobs:
+                self.listen(PARENT_LOOK_S)
+            job = self.jobs.popleft()
+            result = Run(self, job).perform()
+            self.cancelled.discard(job["id"])
+            self.control.sendall(wire.encode({"id": job["id"], "result": result}))
+
+    def listen(self, timeout_s: float, output: OutputCollector | None = None) -> None:
+        """Wait until something happens (a message, a signal, output) or the time has passed."""
+        descriptors: list[socket.socket | int] = [self.control, self.signals.descriptor]
+        if output is not None and output.descriptor is not None:
+            descriptors.append(output.descriptor)
+        ready, _, _ = select.select(descriptors, [], [], min(timeout_s, PARENT_LOOK_S))
+        if not ready and os.getppid() != self._parent:
+            raise Shutdown
+        if self.signals.descriptor in ready:
+            self.signals.clear()
+        if output is not None and output.descriptor in ready:
+            output.read()
+        if self.control in ready:
+            self._receive()
+        if self.signals.asked_to_end:
+            raise Shutdown
+
+    def _receive(self) -> None:
+        data = self.control.recv(65536)
+        if not data:
+            raise Shutdown
+        for message in self._frames.feed(data):
+            if "cancel" in message:
+                self.cancelled.add(message["cancel"])
+            else:
+                self.jobs.append(message)
+
+
+class Run:
+    """One run, from the start of its program to the death of everything it started."""
+
+    def __init__(self, supervisor: Supervisor, job: wire.Message) -> None:
+        self._supervisor = supervisor
+        self._job = job
+        reading, self._output_end = os.pipe()
+        self._output = OutputCollector(reading, job["output_bytes"], job["watch"])
+        self._report, self._report_end = os.pipe()
+        self._pid = 0
+        self._meter: Meter
+        self._exit_code: int | None = None
+        self._started_s = 0.0
+        self._ended_s = 0.0
+        self._peak_bytes = 0
+        self._spawned_peak_bytes = 0
+        self._next_look_s = 0.0
+        self._idle_s = 0.0
+        self._last_cpu_s = 0.0
+        self._report_text = ""
+
+    def perform(self) -> wire.Message:
+        """Make the run and say what happened."""
+        try:
+            self._launch()
+            ending = self._watch()
+            survivors = self._kill_tree(gently=ending != "exited")
+            self._output.finish()
+        except LaunchError as error:
+            return {"ending": "exited", "launch_error": str(error)}
+        except LaunchInterrupted:
+            return {"ending": "cancelled"}
+        except Shutdown:
+            if self._pid:
+                self._kill_tree(gently=False)
+            raise
+        finally:
+            self._close()
+        return self._result(ending, survivors)
+
+    def _launch(self) -> None:
+        supervisor = self._supervisor
+        try:
+            self._spawned_peak_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+            self._started_s = time.monotonic()
+            self._pid = supervisor.launcher.launch(self._job, self._output_end, self._report_end)
+        finally:
+            os.close(self._output_end)
+            os.close(self._report_end)
+        if "call" in self._job:
+            self._started_s = time.monotonic()  # forking is not part of the call
+        self._meter = (
+            TreeMeter(os.getpid(), supervisor.launcher.servers)
+            if supervisor.whole_tree
+            else GroupMeter(self._pid)
+        )
+        self._next_look_s = self._started_s + self._pause_s(0.0, threads=1, resident_bytes=0)
+
+    def _watch(self) -> str:
+        """Wait for the end of the program or the first limit it reaches; says which."""
+        job = self._job
+        wall_limit_s = self._started_s + job["wall_limit_s"]
+        captime_wall_s = wall_limit_s + 1
+        if job["measure"] == "wall" and job["captime_s"] is not None:
+            captime_wall_s = self._started_s + job["captime_s"]
+        while True:
+            self._reap()
+            if self._exit_code is not None:
+                return "exited"
+            if job["id"] in self._supervisor.cancelled:
+                return "cancelled"
+            now_s = time.monotonic()
+            if now_s >= captime_wall_s:
+                return "captime"
+            if now_s >= wall_limit_s:
+                return "wall-limit"
+            if now_s >= self._next_look_s:
+                limit = self._look(now_s)
+                if limit is not None:
+                    return limit
+            until_s = min(self._next_look_s, wall_limit_s, captime_wall_s)
+            timeout_s = max(0.0, until_s - time.monotonic())
+            self._supervisor.listen(timeout_s, self._output)
+
+    def _look(self, now_s: float) -> str | None:
+        """Read the tree; returns the limit it has reached, or plans the next look."""
+        job = self._job
+        reading = self._meter.read()
+        if job["measure"] == "cpu" and job["captime_s"] is not None and reading.cpu_s >= job["captime_s"]:
+            return "captime"
+        resident_bytes = self._resident_bytes(reading)
+        self._peak_bytes = max(self._peak_bytes, resident_bytes)
+        if job["memory_bytes"] is not None and resident_bytes > job["memory_bytes"]:
+            return "memory"
+        busy = reading.running or reading.cpu_s > self._last_cpu_s
+        self._idle_s = 0.0 if busy else min(2 * self._idle_s + SHORTEST_LOOK_S, IDLE_LOOK_S)
+        self._last_cpu_s = reading.cpu_s
+        self._next_look_s = now_s + self._pause_s(reading.cpu_s, reading.threads, resident_bytes)
+        return None
+
+    def _pause_s(self, cpu_s: float, threads: int, resident_bytes: int) -> float:
+        """How long no limit can be reached."""
+        job, cores = self._job, self._supervisor.cores
+        pause_s = PARENT_LOOK_S
+        if job["measure"] == "cpu" and job["captime_s"] is not None:
+            left_s = job["captime_s"] - cpu_s
+            parallel = max(1, min(cores, threads))
+            soonest_s = min(left_s / parallel, max(left_s / cores, LOOK_AGAIN_S))
+            pause_s = max(soonest_s, self._idle_s, SHORTEST_LOOK_S)
+        if job["memory_bytes"] is not None:
+            room_s = (job["memory_bytes"] - resident_bytes) / MEMORY_BYTES_PER_S
+            pause_s = min(pause_s, max(LOOK_AGAIN_S / 2, min(MEMORY_LOOK_S, room_s)))
+        return pause_s
+
+    def _resident_bytes(self, reading: TreeReading) -> int:
+        """Resident memory of the tree; shared pages are looked at only when they could matter."""
+        limit = self._job["memory_bytes"]
+        if limit is not None and reading.resident_bytes > limit and len(reading.processes) > 1:
+            return proportional_bytes(reading.processes)
+        return reading.resident_bytes
+
+    def _reap(self) -> None:
+        """Wait for every process that has ended, without blocking."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if self._supervisor.launcher.forget_server(pid):
+                continue
+            self._meter.book(usage)
+            peak_bytes = _peak_bytes(usage)
+            if peak_bytes > self._spawned_peak_bytes:  # a spawned program starts with our own peak
+                self._peak_bytes = max(self._peak_bytes, peak_bytes)
+            if pid == self._pid:
+                self._exit_code = os.waitstatus_to_exitcode(status)
+                self._ended_s = time.monotonic()
+
+    def _kill_tree(self, *, gently: bool) -> int:
+        """End every process of the run; returns how many could not be killed."""
+        grace_s = self._job["grace_s"] if gently else 0.0
+        if grace_s > 0:
+            _signal_all(self._meter.read(), signal.SIGTERM)
+            self._await_death(time.monotonic() + grace_s, signal.SIGCONT)  # wakes what was stopped
+        elif self._exit_code is None:
+            _signal_group(self._pid, signal.SIGKILL)
+        return self._await_death(time.monotonic() + KILL_PATIENCE_S, signal.SIGKILL)
+
+    def _await_death(self, deadline_s: float, number: int) -> int:
+        """Send a signal to what is left until nothing is or time is up; returns how many are left."""
+        pause_s = SHORTEST_LOOK_S
+        while True:
+            self._reap()
+            left = self._meter.read()
+            if not left.processes or time.monotonic() >= deadline_s:
+                return len(left.processes)
+            _signal_all(left, number)
+            self._output.read()
+            select.select([self._supervisor.signals.descriptor], [], [], pause_s)
+            self._supervisor.signals.clear()
+            pause_s = min(2 * pause_s, IDLE_LOOK_S)
+
+    def _close(self) -> None:
+        if self._output.descriptor is not None:
+            self._output.finish()
+        if self._pid:
+            self._report_text = os.read(self._report, _REPORT_BYTES).decode("ascii")
+        os.close(self._report)
+
+    def _result(self, ending: str, survivors: int) -> wire.Message:
+        return {
+            "ending": ending,
+            "cpu_s": self._meter.read().cpu_s,
+            "wall_s": (self._ended_s or time.monotonic()) - self._started_s,
+            "peak_memory_bytes": self._peak_bytes,
+            "exit_code": self._exit_code,
+            "output_tail": self._output.tail,
+            "matches": self._output.matches,
+            "report": self._report_text,
+            "launch_error": _survivor_text(survivors),
+        }
+
+
+def main() -> None:
+    """Serve the coordinator at the other end of the descriptor named by the first argument."""
+    whole_tree = sys.argv[2] == "tree"
+    control = socket.socket(fileno=int(sys.argv[1]))
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+    if whole_tree:
+        become_subreaper()
+    try:
+        Supervisor(control, whole_tree=whole_tree).serve()
+    except (Shutdown, ConnectionError):
+        return
+    except Exception:  # noqa: BLE001 (a defect of ours must reach the coordinator, which has a terminal)
+        control.sendall(wire.encode({"defect": traceback.format_exc()}))
+
+
+def _survivor_text(survivors: int) -> str:
+    return (
+        f"{survivors} processes of a run could not be killed within {KILL_PATIENCE_S:g} s"
+        if survivors
+        else ""
+    )
+
+
+def _signal_all(reading: TreeReading, number: int) -> None:
+    for group in {process.group for process in reading.processes}:
+        _signal_group(group, number)
+    for process in reading.processes:
+        try:
+            os.kill(process.pid, number)
+        except OSError:
+            continue  # gone, or beyond our rights; whoever is left is counted
+
+
+def _signal_group(group: int, number: int) -> None:
+    if group in {0, 1, os.getpgrp()}:
+        return
+    try:
+        os.killpg(group, number)
+    except OSError:
+        return  # gone, or beyond our rights; whoever is left is counted
+
+
+def _peak_bytes(usage: resource.struct_rusage) -> int:
+    return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)

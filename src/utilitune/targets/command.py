@@ -1,0 +1,177 @@
+"""A program described by its argument list.
+
+The list is written with placeholders. Every element becomes exactly one argument, whatever characters
+the values hold, except an element that is exactly ``{parameters}``: it becomes the arguments of all
+parameters, each written by its template. Nothing is split at spaces and nothing goes through a shell.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import ScenarioError, TargetError, did_you_mean
+from utilitune.targets.base import Command, Invocation, RawResult, Verdict
+from utilitune.targets.verdict import VerdictRules
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+Words = tuple[str, ...]
+"""Arguments to be written, with placeholders."""
+
+Template = Words | Mapping[str, Words]
+"""How a parameter is written: the same words for all values, or words per value (for switches)."""
+
+PARAMETERS = "{parameters}"
+_ARGUMENT_PLACEHOLDERS = frozenset({"instance", "seed", "captime"})
+_TEMPLATE_PLACEHOLDERS = frozenset({"name", "value"})
+
+
+@dataclass(frozen=True, slots=True)
+class CommandTarget:
+    """A program called with an argument list.
+
+    Example:
+        >>> target = CommandTarget(("solver", "{instance}", "--seed={seed}", "{parameters}"),
+        ...                        templates={"verbose": {"yes": ("-v",), "no": ()}})
+        >>> invocation = Invocation({"alpha": 0.5, "verbose": "yes"}, "a b.cnf", seed=7, captime_s=1.0)
+        >>> target.prepare(invocation).argv
+        ('solver', 'a b.cnf', '--seed=7', '--alpha=0.5', '-v')
+
+    Attributes:
+        argv: The program and its arguments with the placeholders ``{instance} {seed} {captime}`` and,
+            as an element of its own, ``{parameters}``; a brace that is meant is doubled.
+        templates: Per parameter, how it is written, with ``{name}`` and ``{value}``.
+        default_template: How a parameter without a template is written.
+        environment: Variables set for the program.
+        directory: Where it is run; None for the current directory.
+        rules: How its exit code and output are judged.
+    """
+
+    argv: Words
+    templates: Mapping[str, Template] = field(default_factory=dict)
+    default_template: Words = ("--{name}={value}",)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    directory: str | None = None
+    rules: VerdictRules = field(default_factory=VerdictRules)
+
+    def __post_init__(self) -> None:
+        if not self.argv or not self.argv[0]:
+            raise ScenarioError("the target command is empty; write at least the program to run")
+        for word in self.argv:
+            if word != PARAMETERS:
+                _require_known(word, _ARGUMENT_PLACEHOLDERS, "the target command")
+        _require_words(self.default_template, "the default parameter template")
+        for name, template in self.templates.items():
+            where = f"the template of parameter {name!r}"
+            for words in template.values() if isinstance(template, Mapping) else (template,):
+                _require_words(words, where)
+
+    @property
+    def uses_parameters(self) -> bool:
+        """Whether the parameters reach the program at all."""
+        return PARAMETERS in self.argv
+
+    @property
+    def reports_runtime(self) -> bool:
+        """Whether the program's own figure is its runtime."""
+        return self.rules.runtime_pattern is not None
+
+    def check(self) -> None:
+        """Raise a `TargetError` if the program does not exist or may not be executed."""
+        if self.directory is not None and not Path(self.directory).is_dir():
+            raise TargetError(
+                f"the directory {self.directory!r} to run the target in does not exist; create it"
+            )
+        program = self.argv[0].format()
+        if os.sep in program:
+            place = Path(self.directory or ".") / program
+            if not place.is_file():
+                raise TargetError(f"the target program {program!r} does not exist; correct the command")
+            if not os.access(place, os.X_OK):
+                raise TargetError(f"the target program {program!r} is not executable; run chmod +x on it")
+        elif shutil.which(program, path=self.environment.get("PATH")) is None:
+            raise TargetError(
+                f"the target program {program!r} is not on the PATH; install it or write its full path"
+            )
+
+    def prepare(self, invocation: Invocation) -> Command:
+        """Fill the placeholders in."""
+        values = {
+            "instance": invocation.instance,
+            "seed": str(invocation.seed),
+            "captime": written(invocation.captime_s),
+        }
+        argv: list[str] = []
+        for word in self.argv:
+            if word == PARAMETERS:
+                for name, value in invocation.parameters.items():
+                    argv.extend(self._parameter_words(name, written(value)))
+            else:
+                argv.append(word.format_map(values))
+        return Command(tuple(argv), self.environment, self.directory, self.rules.watch)
+
+    def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
+        """Judge by exit code, output and known answers."""
+        return self.rules.judge(invocation.instance, raw)
+
+    def _parameter_words(self, name: str, value: str) -> list[str]:
+        template = self.templates.get(name, self.default_template)
+        if isinstance(template, Mapping):
+            if value not in template:
+                raise ScenarioError(
+                    f"the template of parameter {name!r} has no entry for the value {value!r}; add one"
+                )
+            template = template[value]
+        return [word.format(name=name, value=value) for word in template]
+
+
+def written(value: Any) -> str:  # noqa: ANN401 (spaces hand over whatever values they hold)
+    """A parameter value as programs expect it; numbers keep every digit they need.
+
+    Example:
+        >>> written(0.1), written(3), written(True), written("a b")
+        ('0.1', '3', 'true', 'a b')
+    """
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return repr(value)
+    return str(value)
+
+
+def _require_words(words: Words | str, where: str) -> None:
+    if isinstance(words, str):
+        raise ScenarioError(f"{where} must be a list of arguments, not the single text {words!r}")
+    for word in words:
+        _require_known(word, _TEMPLATE_PLACEHOLDERS, where)
+
+
+def _require_known(word: str, known: Collection[str], where: str) -> None:
+    try:
+        parts = list(string.Formatter().parse(word))
+    except ValueError:
+        raise ScenarioError(
+            f"{where} has an unpaired brace in {word!r}; write {{{{ or }}}} for a brace that is meant"
+        ) from None
+    for _, name, format_spec, conversion in parts:
+        if name is None:
+            continue
+        if name == "parameters":
+            raise ScenarioError(
+                f"{where} has {PARAMETERS} inside {word!r}; make it a list element of its own"
+            )
+        if name not in known or format_spec or conversion:
+            shown = (
+                name + (f"!{conversion}" if conversion else "") + (f":{format_spec}" if format_spec else "")
+            )
+            hint = did_you_mean(name, known)
+            raise ScenarioError(f"{where} has the unknown placeholder {{{shown}}} in {word!r}; {hint}")
