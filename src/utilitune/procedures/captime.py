@@ -7,7 +7,6 @@ bounds stay valid there, but ε cannot fall below what the runs beyond that capt
 
 from __future__ import annotations
 
-import math
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,9 +71,3 @@ def doubles(rule: int, captime_utility: float, finished_share: float, width: flo
     if rule == 1:
         return doubles_new(captime_utility, finished_share, width)
     return doubles_old(captime_utility, finished_share, width)
-
-
-def level_limits_promise(levels: CaptimeLevels, level: int) -> bool:
-    """Whether a configuration stands at the last level although runs beyond it would be worth something."""
-    last = len(levels.captime_s) - 1
-    return level == last and math.isfinite(levels.captime_s[last]) and levels.utility[last] > 0

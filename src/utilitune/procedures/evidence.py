@@ -1,9 +1,9 @@
 """What is known of the runs: the one table every procedure reads, recorded or live.
 
 Compiled rules read an `Evidence` tuple of flat arrays: the run of configuration ``i`` on position
-``j`` of the instance order lies at ``base[i] + column[j]``. Recorded data is laid out once, and
-everything about it is known. Live evidence starts empty and grows run by run; a rule that meets a
-run it does not know yet stops there, and the run is asked for. So one loop serves both.
+``j`` of the instance order lies at ``base[i] + column[j]``, for ``j < room[i]``. Recorded data is laid
+out once, and everything about it is known. Live evidence starts empty and grows run by run; a rule
+that meets a run it does not know yet stops there, and the run is asked for. So one loop serves both.
 
 Utilities are evaluated here, once per finished run, so that no compiled rule depends on the form of
 a utility function.
@@ -31,6 +31,7 @@ class Evidence(NamedTuple):
     Attributes:
         base: Where the runs of each configuration begin.
         column: Offset of each position of the instance order.
+        room: How many positions of each configuration have a place; a single entry holds for all.
         runtime_s: Runtime of each run; infinite where it is not known to finish.
         utility: u(runtime) of each run; u(∞) where it is not known to finish.
         known_s: How far each unfinished run is known; a single entry holds for all.
@@ -38,14 +39,20 @@ class Evidence(NamedTuple):
 
     base: NDArray[np.int64]
     column: NDArray[np.int64]
+    room: NDArray[np.int64]
     runtime_s: NDArray[np.float64]
     utility: NDArray[np.float64]
     known_s: NDArray[np.float64]
 
 
 @inlined
-def is_known(evidence: Evidence, run: int, captime_s: float) -> bool:
+def is_known(evidence: Evidence, configuration: int, position: int, captime_s: float) -> bool:
     """Whether the outcome of a run at a captime is known: it finished, or was watched that long."""
+    if configuration >= evidence.base.size:
+        return False
+    if position >= evidence.room[configuration if evidence.room.size > 1 else 0]:
+        return False
+    run = evidence.base[configuration] + evidence.column[position]
     if evidence.runtime_s[run] < math.inf:
         return True
     known_s: float = evidence.known_s[run if evidence.known_s.size > 1 else 0]
@@ -63,6 +70,7 @@ class RecordedEvidence:
         self.arrays = Evidence(
             base=np.arange(rows, dtype=np.int64) * width,
             column=np.ascontiguousarray(matrix.columns, dtype=np.int64),
+            room=np.array([self.positions], dtype=np.int64),
             runtime_s=runtimes.reshape(-1),
             utility=np.asarray(utility(runtimes), dtype=np.float64).reshape(-1),
             known_s=np.array([math.inf]),
@@ -70,8 +78,7 @@ class RecordedEvidence:
 
     def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
         """Whether there is such a run; whatever was recorded is known at every captime that may be asked."""
-        del captime_s
-        return configuration < self.configurations and position < self.positions
+        return bool(is_known(self.arrays, configuration, position, captime_s))
 
 
 class LiveEvidence:
@@ -103,7 +110,7 @@ class LiveEvidence:
     @property
     def arrays(self) -> Evidence:
         """The arrays as they stand; taken anew after every growth."""
-        return Evidence(self._base, self._column, self._runtime_s, self._value, self._known_s)
+        return Evidence(self._base, self._column, self._capacity, self._runtime_s, self._value, self._known_s)
 
     def reserve_configurations(self, count: int) -> None:
         """Make room for configurations 0 … count − 1."""
@@ -145,9 +152,7 @@ class LiveEvidence:
 
     def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
         """Whether the outcome of one run at a captime is known."""
-        if configuration >= len(self._base) or position >= self._capacity[configuration]:
-            return False
-        return bool(is_known(self.arrays, int(self._base[configuration]) + position, captime_s))
+        return bool(is_known(self.arrays, configuration, position, captime_s))
 
     def _reserve(self, count: int) -> None:
         """Make room for `count` more runs at the end of the flat arrays."""

@@ -81,13 +81,12 @@ def _count_if_finished(play: Play, i: int, run: int, captime: float) -> None:
 def missing_runs(play: Play, i: int, level: int) -> NDArray[np.int64]:
     """Positions of the next round of configuration i at a captime level whose outcome is not known."""
     captime = play.levels.captime_s[level]
-    column = play.evidence.column
     end = play.arms.runs[i] + 1
     first = 0 if level > play.arms.level[i] else end - 1
     found = np.empty(end - first, dtype=np.int64)
     count = 0
     for j in range(first, end):
-        if j >= column.size or not is_known(play.evidence, play.evidence.base[i] + column[j], captime):
+        if not is_known(play.evidence, i, j, captime):
             found[count] = j
             count += 1
     return found[:count]
@@ -183,8 +182,8 @@ def advance_optimistic(play: Play, limits: Limits, tree: NDArray[np.int32], elim
         best_lower = arms.lower[counters[BEST]]
         if _proved(play.rules, arms.upper[i] - best_lower):
             return PROVED
-        if eliminates and i == counters[BEST]:
-            rival = runner_up(tree, arms.upper)
+        if eliminates:
+            rival = runner_up(tree, arms.upper) if i == counters[BEST] else i
             if rival < 0 or arms.upper[rival] < best_lower:
                 return ONE_LEFT
         if _over(limits, play):
