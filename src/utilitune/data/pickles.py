@@ -136,10 +136,9 @@ def _by_instance(
 def _numbers(table: list[Sequence[object]]) -> NDArray[np.float64]:
     runtimes_s = np.empty((len(table), len(table[0])))
     for index, row in enumerate(table):
-        numbers = [value for value in row if isinstance(value, int | float)]
-        if len(numbers) != len(row):
+        if not set(map(type, row)) <= {int, float}:
             raise DataError(f"the runtimes of configuration number {index + 1} are not all numbers")
-        runtimes_s[index] = numbers
+        runtimes_s[index] = np.asarray(row, dtype=np.float64)
     return runtimes_s
 
 

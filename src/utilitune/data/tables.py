@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _UNFINISHED = frozenset({"", "inf", "+inf", "infinity", "timeout"})
 _CUTOFF = re.compile(r"#\s*cutoff_s\s*[=:]\s*(\S+)\s*$", re.IGNORECASE)
-_WIDEST_CELL = 1 << 24  # characters; the csv module's own limit is too small for some configurations
 
 
 def read_csv(path: Path) -> RuntimeMatrix:
@@ -111,7 +110,6 @@ def _split_comments(text: str, path: Path) -> tuple[float, int, str]:
 
 def _rows(body: str, skipped: int, path: Path) -> Iterator[tuple[int, list[str]]]:
     """Every non-empty row with the line it ends on."""
-    csv.field_size_limit(_WIDEST_CELL)
     reader = csv.reader(io.StringIO(body, newline=""), strict=True)
     while True:
         try:
@@ -146,18 +144,25 @@ def _is_runtime(cell: str) -> bool:
 
 
 def _runtimes(cells: list[str], path: Path, line: int) -> NDArray[np.float64]:
-    values = np.empty(len(cells))
-    for position, cell in enumerate(cells):
-        text = cell.strip().lower()
-        try:
-            values[position] = math.inf if text in _UNFINISHED else float(text)
-        except ValueError:
-            values[position] = math.nan
-        if not values[position] >= 0:
-            raise DataError(
-                f"{cell.strip()!r} is not a runtime; give seconds of at least 0, or leave the cell empty for"
-                " a run that did not finish",
-                path=path,
-                line=line,
-            )
+    try:
+        values = np.array([float(cell) for cell in cells])
+    except ValueError:
+        values = np.array([_seconds(cell) for cell in cells])
+    wrong = np.flatnonzero(~(values >= 0))
+    if wrong.size:
+        raise DataError(
+            f"{cells[wrong[0]].strip()!r} is not a runtime; give seconds of at least 0, or leave the cell"
+            " empty for a run that did not finish",
+            path=path,
+            line=line,
+        )
     return values
+
+
+def _seconds(cell: str) -> float:
+    """A runtime, ∞ for one of the words for "did not finish", NaN for anything else."""
+    text = cell.strip().lower()
+    try:
+        return math.inf if text in _UNFINISHED else float(text)
+    except ValueError:
+        return math.nan
