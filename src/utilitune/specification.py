@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from utilitune.baselines.naive import NaiveEngine
 from utilitune.domain import require_positive, require_probability
@@ -14,7 +14,7 @@ from utilitune.procedures.growth import Schedule, named_schedule
 from utilitune.procedures.paper import PaperSettings, coup, oup, up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 PROCEDURES = ("naive", "up", "oup", "coup")
 _DOUBLING = {"old": Doubling.OLD, "new": Doubling.NEW}
 _ACCOUNTING = {"restart": False, "resume": True}
+_POPULATIONS = ("finite", "infinite")
+_FREE_TO_CHANGE = ("epsilon", "gamma", "phases", "captime_limit_s")
+_FROM_SCENARIO = ("name", "delta", "epsilon", "gamma", "captime0_s", "captime_limit_s", "population")
+DEFAULT_SET_SIZE = 50
+"""How many configurations a procedure for fixed sets draws when nobody says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,9 @@ class ProcedureSpec:
         schedule: Name of one of COUP's schedules, or a `Schedule`.
         phases: Most phases of COUP.
         captime_s: The one captime of Naive.
+        gamma: Stop once the promise covers all but this fraction of the space, and ε is reached.
+        configurations: Size of the set, for procedures that work on a fixed one.
+        population: ``infinite`` (instances are a sample) or ``finite`` (they are all there is).
     """
 
     name: str = "oup"
@@ -52,19 +60,53 @@ class ProcedureSpec:
     schedule: str | Schedule = "default"
     phases: int | None = None
     captime_s: float | None = None
+    gamma: float | None = None
+    configurations: int | None = None
+    population: str = "infinite"
 
     def __post_init__(self) -> None:
         _known("procedure", self.name, PROCEDURES)
         _known("doubling rule", self.doubling, _DOUBLING)
         _known("accounting", self.accounting, _ACCOUNTING)
+        _known("population", self.population, _POPULATIONS)
         require_probability("delta", self.delta)
         require_positive("the first captime", self.captime0_s)
         if self.epsilon is not None:
             require_probability("epsilon", self.epsilon)
+        if self.gamma is not None:
+            require_probability("gamma", self.gamma)
+        if self.configurations is not None and self.configurations < 1:
+            raise UsageError(f"the number of configurations must be at least 1, not {self.configurations}")
         if isinstance(self.schedule, str):
             named_schedule(self.schedule)
         if self.phases is not None and self.phases < 1:
             raise UsageError(f"the number of phases must be at least 1, not {self.phases}")
+
+    def fixed_part(self) -> dict[str, Any]:
+        """The settings that must not change between two starts of one run, as plain values."""
+        values = {
+            entry.name: getattr(self, entry.name)
+            for entry in fields(self)
+            if entry.name not in _FREE_TO_CHANGE or (self.name == "naive" and entry.name == "epsilon")
+        }
+        if isinstance(self.schedule, Schedule):
+            values["schedule"] = self.schedule.name
+        return values
+
+    def set_size(self) -> int:
+        """How many configurations a fixed set has."""
+        return self.configurations or DEFAULT_SET_SIZE
+
+
+def specification_from_options(name: str, options: Mapping[str, Any], **settings: Any) -> ProcedureSpec:  # noqa: ANN401 -- the fields of a specification
+    """A specification from a procedure's name, the options of a scenario and its other settings."""
+    allowed = {entry.name for entry in fields(ProcedureSpec)} - set(_FROM_SCENARIO)
+    for option in options:
+        _known(f"option of procedure {name!r}", option, allowed)
+    try:
+        return ProcedureSpec(name=name, **settings, **options)
+    except TypeError as error:
+        raise UsageError(f"an option of procedure {name!r} has a value of the wrong type: {error}") from None
 
 
 def _known(what: str, name: str, options: Iterable[str]) -> None:
@@ -106,6 +148,7 @@ def build_engine(
     settings = PaperSettings(
         delta=spec.delta,
         epsilon=spec.epsilon,
+        gamma=spec.gamma,
         doubling=_DOUBLING[spec.doubling],
         captime0_s=spec.captime0_s,
         captime_limit_s=spec.captime_limit_s,

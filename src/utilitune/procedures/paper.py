@@ -46,6 +46,7 @@ class PaperSettings:
         captime0_s: First captime.
         captime_limit_s: Largest captime that may be asked for.
         resume: Whether a capped run is continued (pays the extra seconds) rather than restarted.
+        gamma: COUP: do not stop for ε before the promise covers all but this fraction of the space.
     """
 
     delta: float
@@ -54,6 +55,7 @@ class PaperSettings:
     captime0_s: float = 1.0
     captime_limit_s: float = math.inf
     resume: bool = False
+    gamma: float | None = None
 
     def __post_init__(self) -> None:
         require_probability("delta", self.delta)
@@ -178,8 +180,8 @@ class PaperEngine:
             scale, strict = width_scale(self._size, settings.delta), False
         else:
             scale = phase_width_scale(phase.number, self._size, settings.delta)
-            strict = phase.epsilon > target
-            target = max(target, phase.epsilon)
+            strict = phase.epsilon > target or not self._covers_enough()
+            target = phase.epsilon if strict else target
         return loop.Rules(
             doubling=int(settings.doubling),
             width_scale=scale,
@@ -188,6 +190,11 @@ class PaperEngine:
             epsilon=target,
             strict=strict,
         )
+
+    def _covers_enough(self) -> bool:
+        """Whether γ is as small as asked for."""
+        wanted = self.settings.gamma
+        return wanted is None or self._phase is None or self._phase.gamma <= wanted
 
     # -- play --------------------------------------------------------------------------------------
 
@@ -226,7 +233,11 @@ class PaperEngine:
                 "one-left",
                 "Every other configuration is proved worse: this is the best one; nothing is left to do.",
             )
-        elif self.settings.epsilon is not None and progress.epsilon <= self.settings.epsilon:
+        elif (
+            self.settings.epsilon is not None
+            and progress.epsilon <= self.settings.epsilon
+            and self._covers_enough()
+        ):
             self._stop = StopReason(
                 "epsilon-reached",
                 f"The target ε = {self.settings.epsilon:g} is proved: "

@@ -1,0 +1,92 @@
+"""``utilitune run``: configure a program, starting or going on where it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from utilitune.scenario.model import Scenario
+    from utilitune.session.opening import RunSettings
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(help="The scenario file (see: utilitune init).")],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the run is kept.  [default: SCENARIO's name with .run]")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Runs at the same time.  [default: the cores]")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Stop once the answer is proved within this of the best.")
+    ] = None,
+    gamma: Annotated[
+        float | None, typer.Option(help="... and the promise covers all but this fraction of the space.")
+    ] = None,
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this much time in target runs, e.g. 3600 or 10h.")
+    ] = None,
+    max_wall_time: Annotated[str | None, typer.Option(help="Stop after this much time on the clock.")] = None,
+    max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None,
+    plain: Annotated[bool, typer.Option(help="Plain lines instead of a live view.")] = False,
+) -> None:
+    """Find the best configuration of a program, with a proof.
+
+    Starts a run, or goes on with the one in the folder: budgets and targets may be larger than
+    before. Ctrl-C at any moment leaves a valid answer, and starting again goes on from there.
+
+    Examples:
+        utilitune run scenario.toml
+
+        utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05
+    """
+    from utilitune.cli.live import watching
+    from utilitune.cli.summary import print_result
+    from utilitune.scenario import read_scenario
+    from utilitune.session.opening import run_scenario, settings_of
+
+    told = read_scenario(scenario)
+    settings = _overridden(settings_of(told, workers=workers), epsilon, gamma)
+    settings = _with_budget(settings, max_time, max_wall_time, max_runs)
+    place = folder or default_folder(scenario)
+    with watching(_headline(told, settings), plain=plain) as show:
+        result = run_scenario(told, place, settings, on_update=show)
+    print_result(result)
+
+
+def default_folder(scenario: Path) -> Path:
+    """Where the run of a scenario is kept if nobody says where."""
+    return scenario.with_suffix(".run")
+
+
+def _overridden(settings: RunSettings, epsilon: float | None, gamma: float | None) -> RunSettings:
+    spec = settings.specification
+    if epsilon is not None:
+        spec = replace(spec, epsilon=epsilon)
+    if gamma is not None:
+        spec = replace(spec, gamma=gamma)
+    return replace(settings, specification=spec)
+
+
+def _with_budget(
+    settings: RunSettings, max_time: str | None, max_wall_time: str | None, max_runs: int | None
+) -> RunSettings:
+    from utilitune.domain import require_positive
+    from utilitune.utility import parse_duration
+
+    budget = settings.budget
+    if max_time is not None:
+        budget = replace(budget, max_time_s=parse_duration(max_time))
+    if max_wall_time is not None:
+        budget = replace(budget, max_wall_s=parse_duration(max_wall_time))
+    if max_runs is not None:
+        budget = replace(budget, max_runs=require_positive("--max-runs", max_runs))
+    return replace(settings, budget=budget)
+
+
+def _headline(scenario: Scenario, settings: RunSettings) -> str:
+    spec = settings.specification
+    plural = "" if settings.workers == 1 else "s"
+    return f"{scenario.name}: {spec.name}, {settings.workers} worker{plural}, δ = {spec.delta:g}"

@@ -1,0 +1,8 @@
+"""A live run: a procedure, a backend and a store, wired together.
+
+- `coordinator`: the loop that asks the procedure, makes the runs and keeps every outcome before it counts;
+- `supply`: configurations by number;
+- `failures`: when a target that keeps failing ends the run;
+- `opening`: from a scenario and a folder to a coordinator, started or resumed;
+- `result`: what a run found, read back from its store.
+"""

@@ -1,0 +1,385 @@
+"""The loop of a live run: procedure ↔ backend ↔ store.
+
+Every outcome is stored before the procedure hears of it, and the procedure's state follows from the
+stored outcomes alone. So a resumed run is a replay: the stored runs are put back into the evidence, the
+engine walks through them to where it was, and goes on. Workers that would be idle make the runs the
+procedure is most likely to need next; what they find waits in the evidence until it is asked for.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from utilitune.domain import Progress, RunStatus, StopReason
+from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.session.failures import FailureWatch
+from utilitune.store.records import ConfigurationRecord, RunRecord
+from utilitune.store.records import Origin as StoredOrigin
+from utilitune.targets.base import Command, Ending, Invocation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
+
+    from utilitune.domain import RunOutcome, RunRequest
+    from utilitune.execution.backend import Backend
+    from utilitune.execution.runs import RunRules
+    from utilitune.procedures.engine import Engine
+    from utilitune.procedures.evidence import LiveEvidence
+    from utilitune.session.supply import ConfigurationSupply
+    from utilitune.store.base import Store
+
+_ROUNDS_PER_CALL = 100_000
+_POINTS_PER_DECADE = 40
+_PATIENCE_S = 0.25
+_UPDATE_EVERY_S = 0.1
+_STORED_ORIGINS = {
+    Origin.GIVEN: StoredOrigin.USER,
+    Origin.RANDOM: StoredOrigin.RANDOM,
+    Origin.MODEL: StoredOrigin.MODEL,
+}
+
+
+class Instances(Protocol):
+    """The one fixed order of instances."""
+
+    def name(self, position: int) -> str:
+        """What stands for the instance on the target's command line."""
+        ...
+
+    def seed(self, position: int) -> int:
+        """The seed every configuration gets with that instance."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBudget:
+    """When a live run ends although its procedure could go on; all count over every start of the run.
+
+    Attributes:
+        max_time_s: Seconds spent in target runs, by the scenario's measure.
+        max_wall_s: Seconds on the clock.
+        max_runs: Runs made.
+    """
+
+    max_time_s: float = math.inf
+    max_wall_s: float = math.inf
+    max_runs: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What there is to show of a run at work."""
+
+    progress: Progress
+    best: Mapping[str, Any]
+    best_command: str
+    elapsed_s: float
+    runs_per_s: float
+    workers_busy: int
+    statuses: Mapping[RunStatus, int]
+    budget: LiveBudget
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a coordinator wires together.
+
+    Attributes:
+        engine: The procedure.
+        evidence: What it reads.
+        store: Where everything is kept.
+        backend: What makes the runs.
+        rules: How a run is made and what it counts as.
+        instances: The instance order.
+        supply: Where configurations come from.
+        abort_on: Outcomes that end the run.
+    """
+
+    engine: Engine
+    evidence: LiveEvidence
+    store: Store
+    backend: Backend
+    rules: RunRules
+    instances: Instances
+    supply: ConfigurationSupply
+    abort_on: frozenset[RunStatus] = frozenset()
+
+
+@dataclass(slots=True)
+class _InFlight:
+    request: RunRequest
+    invocation: Invocation
+    started_at: float
+    speculative: bool
+
+
+@dataclass(slots=True)
+class _Books:
+    """What was spent over every start of the run."""
+
+    runs: int = 0
+    time_s: float = 0.0
+    elapsed_before_s: float = 0.0
+    statuses: Counter[RunStatus] = field(default_factory=Counter)
+
+    def note(self, outcome: RunOutcome) -> None:
+        self.runs += 1
+        self.time_s += outcome.runtime_s + outcome.overshoot_s
+        self.statuses[outcome.status] += 1
+
+
+class Coordinator:
+    """One live run, from start or resumption to a stop that leaves a valid answer.
+
+    Args:
+        parts: What it wires together.
+        budget: When it ends although the procedure could go on.
+        on_update: Called a few times a second with what there is to show.
+    """
+
+    def __init__(
+        self, parts: Parts, budget: LiveBudget, on_update: Callable[[View], None] | None = None
+    ) -> None:
+        self._parts = parts
+        self._budget = budget
+        self._on_update = on_update
+        self._assignments: list[Mapping[str, Any]] = []
+        self._flights: dict[int, _InFlight] = {}
+        self._under_way: dict[tuple[int, int], float] = {}
+        self._books = _Books()
+        self._failures = FailureWatch()
+        self._stop: StopReason | None = None
+        self._next_job = 0
+        self._round_limit = _ROUNDS_PER_CALL
+        self._recorded_s = 0.0
+        self._shown_at = 0.0
+
+    def stop(self, reason: StopReason | None = None) -> None:
+        """Ask for a stop in good order; safe in a signal handler."""
+        self._stop = reason or StopReason(
+            "interrupted", "Interrupted: the answer is valid as it stands; start again to go on from here."
+        )
+
+    def run(self) -> StopReason:
+        """Work until the procedure is done, a budget is spent or somebody asks for a stop."""
+        self._restore()
+        self._started = time.monotonic()
+        self._runs_before = self._books.runs
+        try:
+            reason = self._work()
+        finally:
+            self._wind_down()
+        self._record_progress(final=True)
+        self._show(final=True)
+        return reason
+
+    @property
+    def progress(self) -> Progress:
+        """Where the procedure stands, with what was really spent."""
+        return replace(self._parts.engine.progress(), total_time_s=self._books.time_s, runs=self._books.runs)
+
+    def captime_note(self) -> str:
+        """A sentence where the largest captime limits what can be proved, else nothing."""
+        return self._parts.engine.captime_note().strip()
+
+    # -- the loop ----------------------------------------------------------------------------------
+
+    def _work(self) -> StopReason:
+        while True:
+            self._stop = self._stop or self._spent()
+            if self._stop is not None:
+                return self._stop
+            halt = self._parts.engine.advance(PauseAt(self._round_limit, math.inf, 2**62))
+            if halt is Halt.DONE:
+                return self._parts.engine.stop_reason()
+            if halt is Halt.PAUSED:
+                self._round_limit += _ROUNDS_PER_CALL
+            if halt is Halt.NEEDS_CONFIGURATIONS:
+                for _ in range(self._parts.engine.missing_configurations):
+                    self._take_in(self._parts.engine.added)
+            elif halt is Halt.NEEDS_RUNS:
+                self._submit()
+                for job, raw in self._parts.backend.wait(_PATIENCE_S):
+                    self._land(job, raw)
+            self._record_progress()
+            self._show()
+
+    def _spent(self) -> StopReason | None:
+        """The reason to stop if a budget is spent or somebody asked for it."""
+        budget = self._budget
+        if self._parts.store.stop_requested():
+            return StopReason("stop-requested", "Stopped on request: start again to go on from here.")
+        if self._books.time_s >= budget.max_time_s:
+            return StopReason("time-limit", "The time budget is spent: raise max_time to go on from here.")
+        if self._elapsed_s() >= budget.max_wall_s:
+            return StopReason(
+                "wall-limit", "The wall-clock budget is spent: raise max_wall_time to go on from here."
+            )
+        if self._books.runs >= budget.max_runs:
+            return StopReason("run-limit", "The run budget is spent: raise max_runs to go on from here.")
+        return None
+
+    def _elapsed_s(self) -> float:
+        return self._books.elapsed_before_s + time.monotonic() - self._started
+
+    # -- configurations ------------------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        """Put everything stored back: configurations, runs, and what they cost."""
+        store = self._parts.store
+        self._assignments = [record.assignment for record in store.configurations()]
+        sessions = store.sessions()
+        ends = [session.ended_at or session.started_at for session in sessions[:-1]]
+        for record in store.runs():
+            self._books.note(record.outcome)
+            self._tell(record.request, record.outcome)
+            for number, session in enumerate(sessions[:-1]):
+                if session.ended_at is None and session.started_at <= record.started_at:
+                    following = sessions[number + 1].started_at
+                    ends[number] = max(ends[number], min(record.ended_at, following))
+        self._books.elapsed_before_s = sum(
+            end - session.started_at for end, session in zip(ends, sessions, strict=False)
+        )
+        last = store.last_progress()
+        self._recorded_s = 0.0 if last is None else last.progress.total_time_s
+        for index in range(len(self._parts.supply.given)):
+            self._take_in(index)
+
+    def _take_in(self, index: int) -> None:
+        """Configuration number `index` joins; a new one is stored first."""
+        assignment, origin = self._parts.supply.draw(index)
+        if index == len(self._assignments):
+            is_default = index == 0 and origin is Origin.GIVEN
+            stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[origin]
+            self._parts.store.add_configuration(
+                ConfigurationRecord(index, dict(assignment), stored, drawn_at=time.time())
+            )
+            self._assignments.append(assignment)
+        self._parts.engine.add(origin)
+
+    # -- runs ----------------------------------------------------------------------------------------
+
+    def _submit(self) -> None:
+        """Fill the free slots: first with what is needed, then with what is likely to be."""
+        backend, engine = self._parts.backend, self._parts.engine
+        self._submit_all(engine.needed(), speculative=False)
+        if backend.free_slots:
+            self._submit_all(engine.likely(backend.free_slots + len(self._flights)), speculative=True)
+        if not self._flights:
+            raise RuntimeError("the procedure waits for runs that nobody makes")
+
+    def _submit_all(self, requests: Iterable[RunRequest], *, speculative: bool) -> None:
+        for request in requests:
+            if not self._parts.backend.free_slots:
+                return
+            key = (request.configuration, request.position)
+            if key in self._under_way:
+                continue
+            invocation = self._invocation(request)
+            self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
+            self._flights[self._next_job] = _InFlight(request, invocation, time.time(), speculative)
+            self._under_way[key] = request.captime_s
+            self._next_job += 1
+
+    def _invocation(self, request: RunRequest) -> Invocation:
+        instances = self._parts.instances
+        return Invocation(
+            parameters=self._assignments[request.configuration],
+            instance=instances.name(request.position),
+            seed=instances.seed(request.position),
+            captime_s=request.captime_s,
+        )
+
+    def _land(self, job: int, raw: Any) -> None:  # noqa: ANN401 -- a RawResult
+        """One run has ended: judge it, store it, then let it count."""
+        flight = self._flights.pop(job)
+        del self._under_way[flight.request.configuration, flight.request.position]
+        if raw.ending is Ending.CANCELLED:
+            return
+        outcome = self._parts.rules.outcome(flight.invocation, raw)
+        self._parts.store.add_run(
+            RunRecord(
+                flight.request,
+                outcome,
+                seed=flight.invocation.seed,
+                started_at=flight.started_at,
+                ended_at=time.time(),
+                speculative=flight.speculative,
+            )
+        )
+        self._books.note(outcome)
+        self._tell(flight.request, outcome)
+        self._judge_failure(flight, outcome)
+
+    def _tell(self, request: RunRequest, outcome: RunOutcome) -> None:
+        """Put an outcome into the evidence; what is neither finished nor capped never finishes."""
+        runtime_s, known_s = math.inf, math.inf
+        if outcome.status is RunStatus.FINISHED:
+            runtime_s = known_s = outcome.runtime_s
+        elif outcome.status is RunStatus.TIMEOUT:
+            known_s = request.captime_s
+        self._parts.evidence.record(request.configuration, request.position, runtime_s, known_s)
+
+    def _judge_failure(self, flight: _InFlight, outcome: RunOutcome) -> None:
+        command = self._command_text(flight.invocation)
+        reason = self._failures.note(flight.request.configuration, outcome, command)
+        if reason is None and outcome.status in self._parts.abort_on:
+            reason = StopReason(
+                "aborted",
+                f"A run ended as {outcome.status.value}, which this scenario treats as a reason to stop; "
+                f"this command reproduces it: {command}",
+            )
+        self._stop = self._stop or reason
+
+    def _command_text(self, invocation: Invocation) -> str:
+        task = self._parts.rules.target.prepare(invocation)
+        if isinstance(task, Command):
+            return task.shell_text()
+        return f"{task.module}:{task.function}({dict(task.arguments)})"
+
+    def _wind_down(self) -> None:
+        """Cancel what is under way; a run that ended by itself in the meantime still counts."""
+        for job in list(self._flights):
+            self._parts.backend.cancel(job)
+        while self._flights:
+            landed = self._parts.backend.wait(_PATIENCE_S)
+            for job, raw in landed:
+                self._land(job, raw)
+
+    # -- what is shown and kept ------------------------------------------------------------------------
+
+    def _record_progress(self, *, final: bool = False) -> None:
+        """Add a point to the trajectory at logarithmic spacing of the time spent."""
+        spent_s = self._books.time_s
+        due = spent_s > self._recorded_s * 10 ** (1 / _POINTS_PER_DECADE)
+        if (due or (final and spent_s > self._recorded_s)) and self._parts.engine.added:
+            self._parts.store.add_progress(self.progress)
+            self._recorded_s = spent_s
+
+    def _show(self, *, final: bool = False) -> None:
+        now = time.monotonic()
+        if self._on_update is None or not self._assignments:
+            return
+        if now - self._shown_at < _UPDATE_EVERY_S and not final:
+            return
+        self._shown_at = now
+        progress = self.progress
+        best = self._assignments[progress.best_index]
+        command = self._command_text(Invocation(best, "INSTANCE", 0, math.inf))
+        self._on_update(
+            View(
+                progress=progress,
+                best=best,
+                best_command=command,
+                elapsed_s=self._elapsed_s(),
+                runs_per_s=(self._books.runs - self._runs_before) / max(1e-9, now - self._started),
+                workers_busy=len(self._flights),
+                statuses=dict(self._books.statuses),
+                budget=self._budget,
+            )
+        )

@@ -1,0 +1,194 @@
+"""From a scenario and a folder to a run: started, resumed, ended in good order."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from utilitune.domain import Measure, RunStatus, StopReason
+from utilitune.errors import StoreError, TargetError, UsageError, UtilituneError
+from utilitune.execution.local import LocalBackend
+from utilitune.execution.machine import oversubscribed
+from utilitune.execution.runs import RunRules
+from utilitune.procedures.evidence import LiveEvidence
+from utilitune.scenario.instances import instance_source
+from utilitune.scenario.model import FailurePolicy
+from utilitune.scenario.targets import build_target
+from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
+from utilitune.session.result import RunResult
+from utilitune.session.supply import ConfigurationSupply
+from utilitune.specification import build_engine, specification_from_options
+from utilitune.store import MemoryStore, Snapshot, open_run_folder
+from utilitune.utility import parse_utility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from utilitune.execution.backend import Backend
+    from utilitune.scenario.model import Scenario
+    from utilitune.session.coordinator import View
+    from utilitune.specification import ProcedureSpec
+    from utilitune.store.base import Store
+
+_ENDLESS = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a start of a run adds to its scenario; budget, ε, γ and workers may differ between two starts.
+
+    Attributes:
+        specification: The procedure and its settings.
+        budget: When to end although the procedure could go on.
+        workers: How many runs at once.
+    """
+
+    specification: ProcedureSpec
+    budget: LiveBudget
+    workers: int
+
+    def stored(self) -> dict[str, Any]:
+        """What the store keeps of it."""
+        return {"procedure": self.specification.fixed_part(), "workers": self.workers}
+
+
+def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSettings:
+    """The settings a scenario asks for."""
+    stop = scenario.stop
+    specification = specification_from_options(
+        scenario.procedure,
+        scenario.options,
+        delta=scenario.delta,
+        epsilon=stop.epsilon,
+        gamma=stop.gamma,
+        captime0_s=scenario.captime0_s,
+        captime_limit_s=math.inf if scenario.max_captime_s is None else scenario.max_captime_s,
+        population=scenario.population.value,
+    )
+    budget = LiveBudget(
+        max_time_s=math.inf if stop.cpu_time_s is None else stop.cpu_time_s,
+        max_wall_s=math.inf if stop.wall_time_s is None else stop.wall_time_s,
+        max_runs=math.inf if stop.runs is None else stop.runs,
+    )
+    count = workers or scenario.workers or os.cpu_count() or 1
+    if count < 1:
+        raise UsageError(f"the number of workers must be at least 1, not {count}")
+    return RunSettings(specification, budget, count)
+
+
+def run_scenario(
+    scenario: Scenario,
+    folder: Path | None = None,
+    settings: RunSettings | None = None,
+    *,
+    on_update: Callable[[View], None] | None = None,
+    backend: Backend | None = None,
+) -> RunResult:
+    """Start or resume the run of a scenario, and work until it stops.
+
+    Args:
+        scenario: What to configure.
+        folder: Where the run is kept; nowhere if left out.
+        settings: Procedure, budget and workers; those of the scenario if left out.
+        on_update: Called a few times a second with what there is to show.
+        backend: What makes the runs; processes on this machine if left out.
+    """
+    chosen = settings or settings_of(scenario)
+    snapshot = Snapshot(scenario.snapshot(), scenario.digest())
+    store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
+    with contextlib.closing(store):
+        _refuse_other_procedure(store, chosen)
+        with backend or LocalBackend(chosen.workers) as workers:
+            coordinator = _assemble(scenario, chosen, store, workers, on_update)
+            store.begin_session(chosen.stored())
+            _warn(store, scenario.measure, chosen.workers)
+            reason = StopReason("failed", "The run ended with an error: mend it and start again.")
+            try:
+                with _stopping_on_signals(coordinator):
+                    reason = coordinator.run()
+            except UtilituneError as error:
+                reason = StopReason("failed", str(error))
+                raise
+            finally:
+                store.end_session(reason)
+        if reason.code == "target-fails":
+            raise TargetError(reason.advice)
+        return RunResult.read(store, folder, final=coordinator.progress, note=coordinator.captime_note())
+
+
+def _refuse_other_procedure(store: Store, settings: RunSettings) -> None:
+    """A run keeps its procedure: its promise was chosen before the runs were seen."""
+    earlier = store.sessions()
+    if earlier and earlier[0].settings["procedure"] != settings.stored()["procedure"]:
+        raise StoreError(
+            "this run folder was started with another procedure, δ or first captime "
+            f"({earlier[0].settings['procedure']}): use another --folder, or restore those settings"
+        )
+
+
+def _assemble(
+    scenario: Scenario,
+    settings: RunSettings,
+    store: Store,
+    backend: Backend,
+    on_update: Callable[[View], None] | None,
+) -> Coordinator:
+    target = build_target(scenario)
+    target.check()
+    utility = parse_utility(scenario.utility)
+    instances = instance_source(scenario)
+    supply = ConfigurationSupply(scenario.space, scenario.seed, [scenario.space.default()])
+    evidence = LiveEvidence(utility, _ENDLESS if instances.count is None else instances.count)
+    spec = settings.specification
+    parts = Parts(
+        engine=build_engine(spec, evidence, utility, configurations=spec.set_size()),
+        evidence=evidence,
+        store=store,
+        backend=backend,
+        rules=RunRules(target, scenario.measure, scenario.memory_bytes),
+        instances=instances,
+        supply=supply,
+        abort_on=frozenset(
+            status for status in RunStatus if scenario.policies.get(status) is FailurePolicy.ABORT
+        ),
+    )
+    return Coordinator(parts, settings.budget, on_update)
+
+
+def _warn(store: Store, measure: Measure, workers: int) -> None:
+    """Keep a warning where wall-clock times would be distorted by too many runs at once."""
+    cores = os.cpu_count() or 1
+    if measure is Measure.WALL and oversubscribed(workers):
+        store.add_event(
+            "warning",
+            f"Runtimes are wall-clock times, but the machine is busy or {workers} workers share {cores} "
+            "cores: runs disturb each other; use measure = 'cpu' or fewer workers.",
+        )
+
+
+@contextlib.contextmanager
+def _stopping_on_signals(coordinator: Coordinator) -> Iterator[None]:
+    """While the block runs, Ctrl-C and SIGTERM end the run in good order; a second one at once."""
+    asked = False
+
+    def handle(*_: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        coordinator.stop()
+
+    try:
+        previous = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    except ValueError:  # not in the main thread: the caller has its own way to stop
+        previous = {}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

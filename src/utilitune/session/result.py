@@ -1,0 +1,113 @@
+"""What a run found, read back from its store: the answer, the promise, the way there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import MissingExtraError, StoreError
+from utilitune.scenario.model import Scenario
+from utilitune.scenario.targets import build_target
+from utilitune.store.export import run_rows
+from utilitune.targets.base import Command, Invocation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from utilitune.domain import Progress, Promise, StopReason
+    from utilitune.store.base import StoreReader
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a live run found, proved and paid.
+
+    Attributes:
+        best: The answer: values of the active parameters by name.
+        command: The answer as a command line, with INSTANCE in place of an instance.
+        progress: Where the procedure stands.
+        promise: What is proved about the answer.
+        stop_reason: Why the latest session ended; None while it is at work.
+        trajectory: Where it stood at logarithmically spaced times spent.
+        warnings: What the user should know.
+        note: Where the largest captime limits the promise, a sentence that says so.
+        folder: Where the run is kept, if anywhere.
+        runs: Every run as a plain row, where they were asked for.
+    """
+
+    best: Mapping[str, Any]
+    command: str
+    progress: Progress
+    promise: Promise
+    stop_reason: StopReason | None
+    trajectory: tuple[Progress, ...]
+    warnings: tuple[str, ...]
+    note: str
+    folder: Path | None
+    runs: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def read(
+        cls,
+        store: StoreReader,
+        folder: Path | None,
+        *,
+        final: Progress | None = None,
+        note: str = "",
+        with_runs: bool = True,
+    ) -> RunResult:
+        """Read a result from a store; `final` is more recent than the stored trajectory where given."""
+        points = tuple(record.progress for record in store.trajectory())
+        if final is None and not points:
+            raise StoreError("this run has made no progress yet: let it run a little longer")
+        progress = points[-1] if final is None else final
+        scenario = Scenario.from_snapshot(store.snapshot.scenario)
+        configurations = store.configurations()
+        if not configurations:
+            raise StoreError("this run has no configuration yet: let it run a little longer")
+        best = configurations[progress.best_index].assignment
+        sessions = store.sessions()
+        return cls(
+            best=best,
+            command=command_text(scenario, best),
+            progress=progress,
+            promise=replace(progress.promise, population=scenario.population.value),
+            stop_reason=sessions[-1].stop if sessions else None,
+            trajectory=points,
+            warnings=tuple(event.text for event in store.events() if event.kind == "warning"),
+            note=note,
+            folder=folder,
+            runs=tuple(run_rows(store)) if with_runs else (),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, as printed by ``utilitune best --format json`` and ``utilitune status --json``."""
+        return {
+            "best": dict(self.best),
+            "command": self.command,
+            **asdict(self.progress),
+            "promise": self.promise.sentence(),
+            "population": self.promise.population,
+            "stop_reason": None if self.stop_reason is None else self.stop_reason.code,
+            "advice": None if self.stop_reason is None else self.stop_reason.advice,
+            "warnings": list(self.warnings),
+            "note": self.note,
+        }
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 -- a pandas.DataFrame
+        """Every run as a row of a data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("A data frame", "export") from None
+        return pd.DataFrame(list(self.runs))
+
+
+def command_text(scenario: Scenario, assignment: Mapping[str, Any], instance: str = "INSTANCE") -> str:
+    """A configuration as a command line to paste into a shell."""
+    captime_s = scenario.max_captime_s or scenario.captime0_s
+    task = build_target(scenario).prepare(Invocation(assignment, instance, scenario.seed, captime_s))
+    if isinstance(task, Command):
+        return task.shell_text()
+    return f"{task.module}:{task.function}({dict(task.arguments)})"
