@@ -1,0 +1,105 @@
+"""The captimes `wager` uses, and what the runs tell of the runtime distribution.
+
+Captimes lie on a √2 grid from the first captime to the largest that may be asked for, or to the first at
+which a late answer is worth no more than none. A run observed at level g tells in which interval between
+captimes it finished, or that it lasts longer than captime g; the Kaplan–Meier estimate puts such runs with
+different captimes together. Where a configuration has few runs, its hazards are shrunk to those pooled over
+all configurations, and these to a mild prior.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numba
+import numpy as np
+
+from utilitune.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from utilitune.utility import Utility
+
+_MOST_LEVELS = 100
+_WORTHLESS = 1e-4
+_POOLED_WEIGHT = 4.0
+_PRIOR_RISK = 4.0
+_PRIOR_HAZARD = 0.1
+
+
+class CaptimeGrid(NamedTuple):
+    """One entry per captime level.
+
+    Attributes:
+        captime_s: The captime κ_g.
+        utility: u(κ_g).
+        middle_s: A typical runtime between the previous captime and this one.
+        middle_utility: A typical utility there.
+        floor: Utility of an answer that never comes.
+    """
+
+    captime_s: NDArray[np.float64]
+    utility: NDArray[np.float64]
+    middle_s: NDArray[np.float64]
+    middle_utility: NDArray[np.float64]
+    floor: float
+
+
+def half_life_s(utility: Utility) -> float:
+    """When an answer has lost half of what waiting can cost; the time scale of a utility function."""
+    return utility.time_to_fall_to((float(utility(0.0)) + utility.infimum) / 2.0)
+
+
+def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGrid:
+    """The grid from `first_s` to `limit_s`, shorter where later answers are worth nothing."""
+    if first_s > limit_s:
+        raise UsageError(
+            f"the first captime ({first_s:g} s) is above the largest captime ({limit_s:g} s); choose a smaller one"
+        )
+    captimes = [first_s]
+    last_s = min(limit_s, utility.time_to_fall_to(utility.infimum + _WORTHLESS))
+    if math.isinf(utility.time_to_fall_to(utility.infimum)) and math.isfinite(limit_s):
+        last_s = limit_s
+    while captimes[-1] < last_s and len(captimes) < _MOST_LEVELS:
+        captimes.append(min(math.sqrt(2.0) * captimes[-1], last_s))
+    table = np.array(captimes)
+    before = np.concatenate([[0.0], table[:-1]])
+    worth = np.asarray(utility(table), dtype=np.float64)
+    return CaptimeGrid(
+        captime_s=table,
+        utility=worth,
+        middle_s=(before + table) / 2.0,
+        middle_utility=(np.asarray(utility(before), dtype=np.float64) + worth) / 2.0,
+        floor=utility.infimum,
+    )
+
+
+@numba.njit(cache=True, inline="always")
+def interval_of(grid: CaptimeGrid, runtime_s: float) -> int:
+    """The first level at whose captime a run of this length is finished (t < κ, strictly)."""
+    return np.searchsorted(grid.captime_s, runtime_s, side="right")
+
+
+@numba.njit(cache=True)
+def shrunk_finish(
+    risk: NDArray[np.float64],
+    events: NDArray[np.float64],
+    pooled_risk: NDArray[np.float64],
+    pooled_events: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probability to finish within each interval, and to last beyond each captime.
+
+    The Kaplan–Meier estimate S_g = ∏_{h ≤ g} (1 − events_h/risk_h), with hazards shrunk to the pooled ones.
+    """
+    finish = np.empty(risk.size)
+    beyond = np.empty(risk.size)
+    alive = 1.0
+    for g in range(risk.size):
+        pooled = (pooled_events[g] + _PRIOR_RISK * _PRIOR_HAZARD) / (pooled_risk[g] + _PRIOR_RISK)
+        hazard = (events[g] + _POOLED_WEIGHT * pooled) / (risk[g] + _POOLED_WEIGHT)
+        finish[g] = alive * hazard
+        alive *= 1.0 - hazard
+        beyond[g] = alive
+    return finish, beyond

@@ -1,0 +1,216 @@
+"""The loop of `wager`, compiled: choose a run, make it, settle what it proves.
+
+    repeat
+        b ← the leader, i ← the challenger with the largest contribution to ε
+        choose b or i, whichever brings ε down faster per second
+        run it on its next position at its planned captime
+        recompute the bounds that are due; rate the arm as a leader; settle challenger and ε
+
+`choose` changes nothing that a second call would not repeat, so a run that nobody has made yet can be asked
+for and the step taken up again later.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from utilitune.procedures.wager.capital import due, refresh_lower, refresh_upper
+from utilitune.procedures.wager.captimes import interval_of
+from utilitune.procedures.wager.leader import contribution, note_score, place, settle
+from utilitune.procedures.wager.planning import plan_challenger, plan_leader, planning_epsilon
+from utilitune.procedures.wager.state import (
+    ANSWER_EPSILON,
+    CHALLENGER,
+    CHOSEN_ARM,
+    CHOSEN_LEVEL,
+    CHOSEN_POSITION,
+    LEADER,
+    NO_LEVEL,
+    ROUNDS,
+    RUNS,
+    SCAN_AT,
+    SERIOUS,
+    TOTAL_S,
+    Play,
+    append_level,
+    has_room,
+)
+
+# Why the loop returned.
+PAUSED, PROVED, EXHAUSTED, FULL = range(4)
+
+_REPLAN_SHARE = 8
+_SWEEP_STEP = 2
+
+
+class Limits(NamedTuple):
+    """When the loop pauses."""
+
+    rounds: int
+    runs: int
+    total_time_s: float
+
+
+@numba.njit(cache=True, inline="always")
+def _at_end(play: Play, i: int) -> bool:
+    return play.arms.first[i] + play.arms.runs[i] >= play.rules.positions
+
+
+@numba.njit(cache=True)
+def _next_repeat(play: Play, i: int) -> int:
+    """The next capped run of arm i to repeat at a higher captime, as an index into its runs; −1 if none."""
+    arms, top = play.arms, play.grid.captime_s.size - 1
+    if arms.sweep[i] == 0:
+        arms.sweep[i] = min(top, max(1, arms.level[i]))
+    while True:
+        for j in range(arms.cursor[i], arms.runs[i]):
+            level = play.levels_run[arms.block[i] + j]
+            run = play.evidence.base[i] + play.evidence.column[arms.first[i] + j]
+            if level < arms.sweep[i] and play.evidence.runtime_s[run] >= play.grid.captime_s[level]:
+                arms.cursor[i] = j
+                return j
+        if arms.sweep[i] >= top:
+            arms.cursor[i] = arms.runs[i]
+            return -1
+        arms.cursor[i] = 0
+        arms.sweep[i] = min(top, arms.sweep[i] + _SWEEP_STEP)
+
+
+@numba.njit(cache=True)
+def _set_choice(play: Play, i: int) -> bool:
+    """Choose the next run of arm i: its next position, or a capped run to repeat; False if there is none."""
+    arms, counters = play.arms, play.counters
+    counters[CHOSEN_ARM] = i
+    if not _at_end(play, i):
+        if arms.level[i] == NO_LEVEL:
+            plan_challenger(play, i)
+        counters[CHOSEN_POSITION] = arms.first[i] + arms.runs[i]
+        counters[CHOSEN_LEVEL] = arms.level[i]
+        return True
+    j = _next_repeat(play, i)
+    counters[CHOSEN_POSITION] = arms.first[i] + j
+    counters[CHOSEN_LEVEL] = arms.sweep[i]
+    return j >= 0
+
+
+@numba.njit(cache=True)
+def _leader_first(play: Play, b: int, i: int) -> bool:
+    """Whether the leader's next run brings ε down faster per second than the challengers'."""
+    arms = play.arms
+    end_b, end_i = arms.first[b] + arms.runs[b], arms.first[i] + arms.runs[i]
+    if end_b <= end_i:
+        return True
+    if not arms.loner[i]:
+        return False
+    gap_b = arms.least[b] / arms.runs[b] - arms.lower[b]
+    gap_i = arms.upper[i] - arms.most[i] / arms.runs[i]
+    price_b = arms.time_s[b] / max(gap_b, 1e-9)
+    price_i = arms.time_s[i] / max(gap_i, 1e-9)
+    return price_b < play.counters[SERIOUS] * price_i
+
+
+@numba.njit(cache=True)
+def choose(play: Play) -> bool:
+    """Choose the next run; False if no run of leader or challenger is left that could tell anything."""
+    b, i = play.counters[LEADER], play.counters[CHALLENGER]
+    if _leader_first(play, b, i):
+        return _set_choice(play, b) or _set_choice(play, i)
+    return _set_choice(play, i) or _set_choice(play, b)
+
+
+@numba.njit(cache=True, inline="always")
+def _pool(play: Play, runtime: float, level: int) -> None:
+    """Add one run to the pooled Kaplan–Meier counts."""
+    last = level
+    if runtime < play.grid.captime_s[level]:
+        last = interval_of(play.grid, runtime)
+        play.pooled_events[last] += 1.0
+    for g in range(last + 1):
+        play.pooled_risk[g] += 1.0
+
+
+@numba.njit(cache=True)
+def _observe(play: Play, i: int) -> None:
+    """Take in the chosen run of arm i and pay for it."""
+    arms, grid, counters = play.arms, play.grid, play.counters
+    position, level = counters[CHOSEN_POSITION], counters[CHOSEN_LEVEL]
+    j = position - arms.first[i]
+    run = play.evidence.base[i] + play.evidence.column[position]
+    runtime = play.evidence.runtime_s[run]
+    cost = min(runtime, grid.captime_s[level])
+    if j == arms.runs[i]:
+        append_level(play, i, level)
+    else:
+        before = play.levels_run[arms.block[i] + j]
+        play.levels_run[arms.block[i] + j] = level
+        arms.least[i] -= grid.floor
+        arms.most[i] -= grid.utility[before]
+        if play.rules.resume:
+            cost -= grid.captime_s[before]
+    finished = runtime < grid.captime_s[level]
+    arms.least[i] += play.evidence.utility[run] if finished else grid.floor
+    arms.most[i] += play.evidence.utility[run] if finished else grid.utility[level]
+    arms.changes[i] += 1
+    arms.time_s[i] += cost
+    play.amounts[TOTAL_S] += cost
+    counters[RUNS] += 1
+    counters[ROUNDS] += 1
+    _pool(play, runtime, level)
+
+
+@numba.njit(cache=True)
+def _count_serious(play: Play) -> None:
+    """Count, now and then, the arms that contribute more to ε than is planned for."""
+    arms = play.arms
+    if play.counters[ROUNDS] < play.counters[SCAN_AT]:
+        return
+    play.counters[SCAN_AT] = play.counters[ROUNDS] + max(64, arms.runs.size // 2)
+    epsilon, serious = planning_epsilon(play), 0
+    for i in range(arms.runs.size):
+        if arms.rank[i] > 0 and i != play.counters[LEADER] and contribution(play, i) > epsilon:
+            serious += 1
+    play.counters[SERIOUS] = max(1, serious)
+
+
+@numba.njit(cache=True)
+def commit(play: Play) -> None:
+    """Make the chosen run, whose outcome is known, and settle what it proves."""
+    arms, i = play.arms, play.counters[CHOSEN_ARM]
+    _observe(play, i)
+    if i == play.counters[LEADER]:
+        if due(arms.changes[i], arms.lower_seen[i], arms.runs[i]):
+            refresh_lower(play, i)
+    elif due(arms.changes[i], arms.upper_seen[i], arms.runs[i]):
+        refresh_upper(play, i)
+        place(play, i)
+    note_score(play, i)
+    settle(play)
+    _count_serious(play)
+    if arms.runs[i] >= arms.plan_at[i]:
+        arms.plan_at[i] = arms.runs[i] + max(1, arms.runs[i] // _REPLAN_SHARE)
+        if i == play.counters[LEADER] and play.counters[CHALLENGER] >= 0:
+            plan_leader(play, i, play.counters[CHALLENGER])
+        else:
+            plan_challenger(play, i)
+
+
+@numba.njit(cache=True)
+def advance(play: Play, limits: Limits) -> int:
+    """Play rounds on recorded evidence until a limit or the target is reached or nothing is left to run."""
+    while True:
+        if play.amounts[ANSWER_EPSILON] <= play.rules.epsilon:
+            return PROVED
+        if (
+            play.counters[ROUNDS] >= limits.rounds
+            or play.counters[RUNS] >= limits.runs
+            or play.amounts[TOTAL_S] >= limits.total_time_s
+        ):
+            return PAUSED
+        if play.counters[CHALLENGER] < 0 or not choose(play):
+            return EXHAUSTED
+        if not has_room(play, play.counters[CHOSEN_ARM]):
+            return FULL
+        commit(play)
