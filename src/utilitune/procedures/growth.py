@@ -47,8 +47,13 @@ class Schedule:
         if self.length is not None and number > self.length:
             return None
         gamma = self.gamma(number)
-        count = math.ceil(math.log(math.pi**2 * number**2 / (3 * delta)) / gamma)
+        count = math.ceil(least_gamma(number, 1, delta) / gamma)
         return Phase(number, self.epsilon(number), gamma, count)
+
+
+def least_gamma(number: int, configurations: int, delta: float) -> float:
+    """What that many random configurations are enough for in phase p: γ = ln(π²p²/(3δ))/n."""
+    return math.log(math.pi**2 * number**2 / (3 * delta)) / configurations
 
 
 SCHEDULES: dict[str, Schedule] = {

@@ -21,10 +21,12 @@ from utilitune.domain import (
     require_positive,
     require_probability,
 )
+from utilitune.errors import UsageError
 from utilitune.procedures import loop
 from utilitune.procedures.arms import extended, new_arms
 from utilitune.procedures.captime import Doubling, captime_levels
 from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.growth import least_gamma
 from utilitune.procedures.selection import Selection, build_tournament
 
 if TYPE_CHECKING:
@@ -130,16 +132,22 @@ class PaperEngine:
         return self.added - 1
 
     def no_more(self) -> None:
-        """End: the next set cannot be filled."""
-        have, need = self.added, self._size
-        if self._next_phase is None:
-            text = f"{need} configurations were asked for, but there are only {have}."
-        else:
-            text = (
-                f"Phase {self._next_phase.number} needs {need} configurations, but there are only {have}: "
-                "bring more configurations, or accept the promise of the last phase."
+        """End: the next set cannot be filled; a first set that cannot be filled is refused."""
+        have, need, phase = self.added, self._size, self._next_phase
+        if phase is None:
+            raise UsageError(f"{need} configurations were asked for, but there are only {have}")
+        lacking = f"hase {phase.number} needs {need} configurations, but there are only {have}: "
+        if not self.phases:
+            drawn = max(1, have - self._not_random)
+            least = math.ceil(1000 * least_gamma(phase.number, drawn, self.settings.delta)) / 1000
+            other = (
+                f"a first gamma of at least {least:g} (--gamma-schedule)" if least < 1 else "a larger delta"
             )
-        self._stop = StopReason("configurations-exhausted", text)
+            raise UsageError(f"p{lacking}bring more configurations, or choose {other}")
+        self._stop = StopReason(
+            "configurations-exhausted",
+            f"P{lacking}bring more configurations, or accept the promise of the last phase.",
+        )
 
     def _open_next_set(self) -> None:
         """Decide how many configurations are in play next, or stop when a schedule ends."""
