@@ -1,0 +1,33 @@
+"""What tests of several rooms share: the public scenarios, where they are present, and hypothesis' habits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SCENARIOS = Path(__file__).resolve().parents[1] / ".." / "shared" / "data"
+
+# Compiling a rule on first use can take seconds, and a fixed sequence of examples keeps results repeatable.
+settings.register_profile(
+    "utilitune", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("utilitune")
+
+
+@pytest.fixture(scope="session")
+def aslib_scenario() -> Callable[[str], Path]:
+    """The folder of a public ASlib scenario by name; the test is skipped where it is absent."""
+
+    def find(name: str) -> Path:
+        folder = _SCENARIOS / name
+        if not (folder / "algorithm_runs.arff").exists():
+            pytest.skip(f"the ASlib scenario {name} is not beside the repository")
+        return folder
+
+    return find
