@@ -40,7 +40,7 @@ def read_configspace_json(path: Path) -> ParameterSpace:
 
 def from_json(text: str) -> ParameterSpace:
     """Read the text of a ConfigSpace JSON file; the order of its parameters is kept."""
-    from ConfigSpace import ConfigurationSpace  # noqa: PLC0415 - it loads scipy
+    from ConfigSpace import ConfigurationSpace
 
     content = json.loads(text)
     if not isinstance(content, dict) or not isinstance(content.get("hyperparameters"), list):
@@ -77,7 +77,7 @@ def from_configspace(configuration_space: Any, order: Sequence[str] | None = Non
 
 def to_configspace(space: ParameterSpace) -> Any:  # noqa: ANN401 - untyped library
     """The equivalent `ConfigSpace.ConfigurationSpace`, for tools that speak it."""
-    import ConfigSpace  # noqa: PLC0415 - it loads scipy
+    import ConfigSpace
 
     result = ConfigSpace.ConfigurationSpace()
     result.add([_hyperparameter(parameter) for parameter in space.parameters.values()])
@@ -124,7 +124,7 @@ def _parameter(hyperparameter: Any) -> Parameter:  # noqa: ANN401 - untyped libr
 
 
 def _hyperparameter(parameter: Parameter) -> Any:  # noqa: ANN401 - untyped library
-    import ConfigSpace  # noqa: PLC0415 - it loads scipy
+    import ConfigSpace
 
     if isinstance(parameter, NumberParameter):
         kind = (
@@ -186,7 +186,7 @@ class _Other:
 
 
 def _condition_leaf(configuration_space: Any, child: str) -> LeafBuilder:  # noqa: ANN401 - untyped library
-    import ConfigSpace  # noqa: PLC0415 - it loads scipy
+    import ConfigSpace
 
     kinds = {
         "==": ConfigSpace.EqualsCondition,
@@ -207,7 +207,7 @@ def _condition_leaf(configuration_space: Any, child: str) -> LeafBuilder:  # noq
 
 
 def _forbidden_leaf(configuration_space: Any) -> LeafBuilder:  # noqa: ANN401 - untyped library
-    import ConfigSpace  # noqa: PLC0415 - it loads scipy
+    import ConfigSpace
 
     kinds = {
         "==": ConfigSpace.ForbiddenEqualsClause,

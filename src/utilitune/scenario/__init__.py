@@ -1,0 +1,43 @@
+"""Scenarios: what to configure, on which instances, for which utility, within which limits.
+
+- `model`: the frozen `Scenario` that every reader ends in;
+- `toml_reader` with `target_reader`, `instance_reader`, `source` and `locator`: the native file;
+- `instances`: the one order of instances, and their seeds;
+- `snapshot`: a scenario as JSON, and the fingerprint that guards a run folder;
+- `targets`: from the description of a target to one that runs;
+- `template` and `writer`: starter files, and any scenario as a commented file.
+"""
+
+from __future__ import annotations
+
+from utilitune.scenario.instances import InstanceSource, instance_source
+from utilitune.scenario.model import (
+    CommandSpec,
+    FailurePolicy,
+    FunctionSpec,
+    GeneratedInstances,
+    ListedInstances,
+    Population,
+    RecordedSpec,
+    Scenario,
+    StopRules,
+)
+from utilitune.scenario.targets import build_target, recorded_matrix
+from utilitune.scenario.toml_reader import read_scenario
+
+__all__ = [
+    "CommandSpec",
+    "FailurePolicy",
+    "FunctionSpec",
+    "GeneratedInstances",
+    "InstanceSource",
+    "ListedInstances",
+    "Population",
+    "RecordedSpec",
+    "Scenario",
+    "StopRules",
+    "build_target",
+    "instance_source",
+    "read_scenario",
+    "recorded_matrix",
+]

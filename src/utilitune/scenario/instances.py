@@ -1,0 +1,133 @@
+"""The instances of a run, in the one order in which every configuration takes them.
+
+The order of a list and every seed are SHA-256 values of the scenario's seed and the instance's name or
+position. They are the same on every machine and with every version of every library, and a
+configuration sees the same instance–seed pairs whatever was run before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from utilitune.errors import ScenarioError
+from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
+
+if TYPE_CHECKING:
+    from utilitune.scenario.model import Scenario
+
+TRAINING = "training"
+TEST = "test"
+
+
+class InstanceSource(Protocol):
+    """Instances by position, counted from 0 in a fixed random order."""
+
+    @property
+    def count(self) -> int | None:
+        """How many there are; None means without end."""
+
+    def name(self, position: int) -> str:
+        """What the target receives as its instance."""
+
+    def seed(self, position: int) -> int:
+        """The seed every configuration runs this instance with, 0 ≤ seed < 2^31."""
+
+    def prepare(self, position: int) -> None:
+        """Make sure the instance exists; to be called before it is first run."""
+
+
+def instance_source(scenario: Scenario, role: str = TRAINING) -> InstanceSource:
+    """The training or test instances of a scenario."""
+    instances: InstanceSet | None = scenario.training if role == TRAINING else scenario.test
+    if instances is None:
+        raise ScenarioError("the scenario has no test instances; add instances.test to evaluate an answer")
+    if isinstance(instances, ListedInstances):
+        return _Listed(tuple(_shuffled(instances.names, scenario.seed, role)), scenario.seed, role)
+    return _Generated(instances, scenario.directory, scenario.seed, role)
+
+
+def derived_seed(seed: int, *purpose: str | int) -> int:
+    """A 31-bit seed that follows from the scenario's seed and a purpose."""
+    return int.from_bytes(_hashed(seed, *purpose)[:4], "big") >> 1
+
+
+def _hashed(seed: int, *purpose: str | int) -> bytes:
+    text = "\0".join(map(str, (seed, *purpose)))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+def _shuffled(names: tuple[str, ...], seed: int, role: str) -> list[str]:
+    return sorted(names, key=lambda name: (_hashed(seed, role, "order", name), name))
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    names: tuple[str, ...]
+    scenario_seed: int
+    role: str
+
+    @property
+    def count(self) -> int:
+        return len(self.names)
+
+    def name(self, position: int) -> str:
+        return self.names[position]
+
+    def seed(self, position: int) -> int:
+        return derived_seed(self.scenario_seed, self.role, "run", position)
+
+    def prepare(self, position: int) -> None:
+        """Nothing to do: the instances are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Generated:
+    instances: GeneratedInstances
+    directory: Path
+    scenario_seed: int
+    role: str
+
+    @property
+    def count(self) -> int | None:
+        return self.instances.count
+
+    def name(self, position: int) -> str:
+        instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
+        return str(
+            Path(self.instances.folder) / f"{self.role}-{position}-{instance_seed}{self.instances.suffix}"
+        )
+
+    def seed(self, position: int) -> int:
+        return derived_seed(self.scenario_seed, self.role, "run", position)
+
+    def prepare(self, position: int) -> None:
+        """Run the generator unless the file is there; a file appears only when it is complete."""
+        finished = self.directory / self.name(position)
+        if finished.exists():
+            return
+        finished.parent.mkdir(parents=True, exist_ok=True)
+        partial = finished.with_name(f".{os.getpid()}-{finished.name}")
+        instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
+        values = {"seed": str(instance_seed), "output": str(partial)}
+        argv = [word.format_map(values) for word in self.instances.argv]
+        argv[0] = program_path(self.directory, argv[0]) or argv[0]
+        done = subprocess.run(argv, cwd=self.directory, capture_output=True, text=True, check=False)
+        if done.returncode != 0 or not partial.exists():
+            why = f"exit code {done.returncode}" if done.returncode else "it wrote no file"
+            tail = f": {done.stderr.strip()[-200:]}" if done.stderr.strip() else ""
+            raise ScenarioError(f"the instance generator failed for seed {instance_seed} ({why}){tail}")
+        partial.replace(finished)
+
+
+def program_path(directory: Path, program: str) -> str | None:
+    """The full path of an executable program, looked for in the folder and then on the PATH."""
+    local = directory / program
+    if local.is_file() and os.access(local, os.X_OK):
+        return str(local)
+    return None if os.sep in program else shutil.which(program)

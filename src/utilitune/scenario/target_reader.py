@@ -1,0 +1,250 @@
+"""The ``[target]`` table: a command, a Python function, or recorded runtimes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib.machinery import PathFinder
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.scenario.instances import program_path
+from utilitune.scenario.model import CommandSpec, FunctionSpec, RecordedSpec, TargetSpec
+from utilitune.scenario.source import Table, read_text
+from utilitune.spaces import ChoiceParameter, ParameterSpace
+from utilitune.targets.command import PARAMETERS, CommandTarget, Template, Words, written
+from utilitune.targets.verdict import VerdictRules
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+KINDS = ("command", "function", "matrix")
+_PATTERNS = tuple(field.name for field in fields(VerdictRules) if field.name.endswith("_pattern"))
+
+
+def read_target(table: Table) -> TargetSpec:
+    """The target of a scenario."""
+    given = [kind for kind in KINDS if table.raw(kind) is not None]
+    if len(given) != 1:
+        found = f"not both {' and '.join(given)}" if given else "one of them is missing"
+        raise table.need(
+            "command" if not given else given[1], f"a target is a command, a function or a matrix; {found}"
+        )
+    readers: dict[str, Callable[[Table], TargetSpec]] = {
+        "command": _command,
+        "function": _function,
+        "matrix": _matrix,
+    }
+    target = readers[given[0]](table)
+    table.finish()
+    return target
+
+
+def check_parameters_are_used(table: Table, target: TargetSpec, space: ParameterSpace) -> None:
+    """Refuse a parameter whose value never reaches the program."""
+    if not isinstance(target, CommandSpec):
+        return
+    if PARAMETERS not in target.argv:
+        names = ", ".join(space.names[:3]) + (", …" if len(space.names) > 3 else "")
+        raise table.problem(
+            "command",
+            f'the parameters ({names}) are used nowhere in the command; add the element "{PARAMETERS}"',
+        )
+    templates = table.table("templates")
+    for name, template in target.templates.items():
+        if name not in space.parameters:
+            hint = did_you_mean(name, space.names)
+            raise templates.problem(name, f"there is a template for {name!r}, which is no parameter; {hint}")
+        _check_template(templates, name, template, space)
+    if all(name in target.templates for name in space.names):
+        return
+    if not any("{value}" in word for word in target.default_template):
+        raise table.problem("template", "the template does not use {value}, so no value reaches the program")
+
+
+def _check_template(templates: Table, name: str, template: Template, space: ParameterSpace) -> None:
+    if not isinstance(template, Mapping):
+        if not any("{value}" in word for word in template):
+            raise templates.problem(
+                name, f"the parameter {name!r} is used nowhere, because its template does not use {{value}}"
+            )
+        return
+    parameter = space.parameters[name]
+    if not isinstance(parameter, ChoiceParameter):
+        raise templates.problem(name, f"{name!r} is a number; write its template as one text with {{value}}")
+    values = [written(choice) for choice in parameter.choices]
+    for value in values:
+        if value not in template:
+            raise templates.problem(
+                name, f"the template of {name!r} has no entry for its value {value!r}; add one"
+            )
+    for value in template:
+        if value not in values:
+            hint = did_you_mean(value, values)
+            raise templates.problem(
+                name, f"the template of {name!r} has an entry for {value!r}, no value of it; {hint}"
+            )
+
+
+def _command(table: Table) -> CommandSpec:
+    argv = table.texts("command")
+    if not argv:
+        raise table.problem(
+            "command", 'the command is empty; write it as ["program", "{instance}", "{parameters}"]'
+        )
+    if "{" in argv[0] or "}" in argv[0]:
+        raise table.problem("command", f"the program {argv[0]!r} has braces; write its plain name or path")
+    _located(table, "command", lambda: CommandTarget(argv))
+    _check_program(table, argv[0])
+    default_template = _words(table, "template", table.raw("template")) or ("--{name}={value}",)
+    _located(table, "template", lambda: CommandTarget(("x",), default_template=default_template))
+    templates_table = table.table("templates")
+    templates: dict[str, Template] = {}
+    for name, value in templates_table.content.items():
+        template = _template(templates_table, name, value)
+        _located(
+            templates_table,
+            name,
+            lambda name=name, template=template: CommandTarget(("x",), {name: template}),
+        )
+        templates[name] = template
+    return CommandSpec(argv, default_template, templates, _environment(table), _rules(table))
+
+
+def _located(table: Table, key: str, build: Any) -> Any:  # noqa: ANN401 - passes through what it builds
+    """Build a part of the target; a complaint gets the line of its key."""
+    try:
+        return build()
+    except ScenarioError as error:
+        raise table.problem(key, str(error)) from None
+
+
+def _check_program(table: Table, program: str) -> None:
+    folder = table.source.path.parent
+    if program_path(folder, program) is not None:
+        return
+    local = folder / program
+    if local.is_dir():
+        reason = f"the program {program!r} is a folder; write the path of the program inside it"
+    elif local.is_file():
+        reason = f"the program {program!r} is not executable; run chmod +x on it"
+    elif os.sep in program:
+        reason = f"the program {program!r} does not exist relative to the scenario's folder; correct the path"
+    else:
+        reason = (
+            f"the program {program!r} is neither in the scenario's folder nor on the PATH; "
+            "install it or write its path"
+        )
+    raise table.problem("command", reason)
+
+
+def _words(table: Table, key: str, value: object) -> Words:
+    """A template: one text is one argument, a list is several."""
+    if value is None or value == []:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(word, str) for word in value):
+        return tuple(value)
+    raise table.problem(key, f"a template is a text or a list of texts, not {value!r}")
+
+
+def _template(table: Table, name: str, value: object) -> Template:
+    if isinstance(value, dict):
+        return {choice: _words(table, name, words) for choice, words in value.items()}
+    return _words(table, name, value)
+
+
+def _environment(table: Table) -> dict[str, str]:
+    environment = table.table("environment")
+    return {name: environment.text(name) or "" for name in environment.content}
+
+
+def _rules(table: Table) -> VerdictRules:
+    patterns = {name: table.text(name) for name in _PATTERNS}
+    for name, pattern in patterns.items():
+        if pattern is not None:
+            _located(table, name, lambda name=name, pattern=pattern: VerdictRules(**{name: pattern}))
+    codes = table.raw("exit_codes")
+    if codes is not None and not (
+        isinstance(codes, list) and codes and all(type(code) is int for code in codes)
+    ):
+        raise table.problem(
+            "exit_codes", f"exit_codes must be a list of whole numbers such as [0], not {codes!r}"
+        )
+    answers = _answers(table)
+    rules: VerdictRules = _located(
+        table,
+        "answers",
+        lambda: VerdictRules(
+            **patterns,
+            exit_codes=None if codes is None else frozenset(codes),
+            answer_exit_codes=_answer_exit_codes(table),
+            answers=answers,
+        ),
+    )
+    return rules
+
+
+def _answer_exit_codes(table: Table) -> dict[int, str]:
+    given = table.table("answer_exit_codes")
+    result = {}
+    for code in given.content:
+        if not code.isdecimal():
+            raise given.problem(code, f"{code!r} is not an exit code; write a whole number")
+        result[int(code)] = given.text(code) or ""
+    return result
+
+
+def _answers(table: Table) -> dict[str, str]:
+    """Known answers, inline or from a file with ``instance<TAB or comma>answer`` per line."""
+    value = table.raw("answers")
+    if not isinstance(value, str):
+        inline = table.table("answers")
+        return {instance: inline.text(instance) or "" for instance in inline.content}
+    path = table.source.path.parent / value
+    if not path.is_file():
+        raise table.problem("answers", f"the file of known answers {value!r} does not exist; check the path")
+    return _answers_file(path)
+
+
+def _answers_file(path: Path) -> dict[str, str]:
+    answers: dict[str, str] = {}
+    for number, line in enumerate(read_text(path, "the file of known answers").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        separator = "\t" if "\t" in line else ","
+        instance, found, answer = line.rpartition(separator)
+        if not found or not instance.strip():
+            raise ScenarioError(
+                "a line of known answers is an instance, a comma or tab, and its answer",
+                path=path,
+                line=number,
+            )
+        answers[instance.strip()] = answer.strip()
+    return answers
+
+
+def _function(table: Table) -> FunctionSpec:
+    reference = table.text("function") or ""
+    module, _, name = reference.partition(":")
+    if not (all(part.isidentifier() for part in module.split(".")) and name.isidentifier()):
+        raise table.problem("function", f'{reference!r} names no function; write it as "module:function"')
+    package = module.partition(".")[0]
+    if (
+        PathFinder.find_spec(package, [str(table.source.path.parent)]) is None
+        and PathFinder.find_spec(package) is None
+    ):
+        raise table.problem(
+            "function",
+            f"there is no module {package!r} in the scenario's folder, nor is one installed; check the name",
+        )
+    return FunctionSpec(reference, reports_runtime=table.boolean("reports_runtime") or False)
+
+
+def _matrix(table: Table) -> RecordedSpec:
+    matrix = table.text("matrix") or ""
+    if not (table.source.path.parent / matrix).exists():
+        raise table.problem("matrix", f"the recorded runtimes {matrix!r} do not exist; check the path")
+    return RecordedSpec(matrix)

@@ -1,0 +1,53 @@
+"""From a scenario's description of its target to one that can be run."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError
+from utilitune.scenario.instances import program_path
+from utilitune.scenario.model import RECORDED_PARAMETER, CommandSpec, FunctionSpec, RecordedSpec, Scenario
+from utilitune.targets.command import CommandTarget
+from utilitune.targets.function import FunctionTarget
+from utilitune.targets.recorded import RecordedTarget
+
+if TYPE_CHECKING:
+    from utilitune.data import RuntimeMatrix
+    from utilitune.targets.base import Target
+
+
+def build_target(scenario: Scenario) -> Target:
+    """The command or function of a scenario, run in the scenario's folder.
+
+    A function's module is imported here, so the scenario's folder joins the module search path.
+    """
+    match scenario.target:
+        case CommandSpec() as spec:
+            program = program_path(scenario.directory, spec.argv[0]) or spec.argv[0]
+            argv = (program.replace("{", "{{").replace("}", "}}"), *spec.argv[1:])
+            return CommandTarget(
+                argv,
+                spec.templates,
+                spec.default_template,
+                spec.environment,
+                str(scenario.directory),
+                spec.rules,
+            )
+        case FunctionSpec() as spec:
+            if str(scenario.directory) not in sys.path:
+                sys.path.insert(0, str(scenario.directory))
+            target = FunctionTarget.of(spec.reference, reports_runtime=spec.reports_runtime)
+            return replace(target, directory=str(scenario.directory))
+        case RecordedSpec():
+            return RecordedTarget(recorded_matrix(scenario), RECORDED_PARAMETER)
+
+
+def recorded_matrix(scenario: Scenario) -> RuntimeMatrix:
+    """The recorded runtimes of a scenario that replays some."""
+    from utilitune.data import read_matrix
+
+    if not isinstance(scenario.target, RecordedSpec):
+        raise ScenarioError("this scenario runs a program, so it has no recorded runtimes")
+    return read_matrix(scenario.directory / scenario.target.matrix)

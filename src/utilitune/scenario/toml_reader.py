@@ -1,0 +1,246 @@
+"""The native scenario file: one TOML file, checked completely before anything runs.
+
+`read_scenario` reads the file table by table; ``target_reader`` and ``instance_reader`` know the two
+larger ones. Every complaint names file and line. All relative paths start at the scenario's folder.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from utilitune.domain import Measure, RunStatus
+from utilitune.errors import ScenarioError, UtilituneError, did_you_mean
+from utilitune.scenario.instance_reader import read_instances
+from utilitune.scenario.model import (
+    DEFAULT_DELTA,
+    DEFAULT_PROCEDURE,
+    DEFAULT_SEED,
+    FAILURES,
+    RECORDED_PARAMETER,
+    CommandSpec,
+    FailurePolicy,
+    GeneratedInstances,
+    InstanceSet,
+    ListedInstances,
+    Population,
+    RecordedSpec,
+    Scenario,
+    StopRules,
+    TargetSpec,
+)
+from utilitune.scenario.source import Source, Table
+from utilitune.scenario.target_reader import check_parameters_are_used, read_target
+from utilitune.spaces import ChoiceParameter, ParameterSpace, SpaceError
+from utilitune.utility import parse_utility
+
+"""The one parameter of a recorded target: which row."""
+
+Kind = TypeVar("Kind", Measure, Population, FailurePolicy)
+_LEAST_CAPTIME_S = 0.01
+_CAPTIME_RANGE = 1024
+
+
+def read_scenario(path: Path | str) -> Scenario:
+    """Read and check a scenario file.
+
+    Raises:
+        ScenarioError: Something is wrong; the text names the file and the line.
+    """
+    source = Source.read(Path(path).absolute())
+    top = source.top
+    name = top.text("name") or source.path.stem
+    target = read_target(_needed_table(top, "target", 'say what to run, such as command = ["solver", …]'))
+    space, training, test, population = _material(top, target)
+    utility = _utility(top)
+    captimes = _limits(top.table("limits"))
+    delta, stop = _promise_and_budget(top)
+    scenario = Scenario(
+        name=name,
+        directory=source.path.parent,
+        target=target,
+        space=space,
+        training=training,
+        test=test,
+        population=population,
+        utility=utility,
+        delta=delta,
+        stop=stop,
+        measure=_choice(top, "measure", Measure) or Measure.CPU,
+        policies=_policies(top.table("failures")),
+        seed=_or(top.integer("seed", least=0), DEFAULT_SEED),
+        workers=top.integer("workers", least=1),
+        features=_existing_file(top.table("instances"), "features"),
+        **captimes,
+        **_procedure(top.table("procedure")),
+    )
+    top.finish()
+    return scenario
+
+
+def _or(value: Any, default: Any) -> Any:  # noqa: ANN401 - any value a key may have
+    return default if value is None else value
+
+
+def _needed_table(top: Table, key: str, reason: str) -> Table:
+    if top.raw(key) is None:
+        raise top.need(key, reason)
+    return top.table(key)
+
+
+def _material(
+    top: Table, target: TargetSpec
+) -> tuple[ParameterSpace, InstanceSet, InstanceSet | None, Population]:
+    """Space, training instances, test instances and population."""
+    if isinstance(target, RecordedSpec):
+        space, training = _recorded(top, target)
+        instances = top.table("instances")
+        test = None
+    else:
+        space = _space(top)
+        check_parameters_are_used(top.table("target"), target, space)
+        instances = _needed_table(top, "instances", 'name the folder: training = "instances"')
+        files = instances.boolean("files")
+        as_files = isinstance(target, CommandSpec) if files is None else files
+        found = read_instances(instances, "training", files=as_files)
+        if found is None:
+            raise instances.need("training", "name a folder, a pattern, a list file, a list or a generator")
+        training = found
+        test = read_instances(instances, "test", files=as_files)
+    if isinstance(test, GeneratedInstances) and test.count is None:
+        raise instances.problem("test", "generated test instances need a count, such as count = 100")
+    endless = isinstance(training, GeneratedInstances)
+    population = _choice(instances, "population", Population)
+    if endless and population is Population.FINITE:
+        raise instances.problem(
+            "population", 'generated instances stand for a larger population; write population = "infinite"'
+        )
+    instances.asked.add("features")
+    instances.finish()
+    return space, training, test, population or (Population.INFINITE if endless else Population.FINITE)
+
+
+def _space(top: Table) -> ParameterSpace:
+    parameters = top.raw("parameters")
+    forbidden = top.raw("forbidden") or []
+    if parameters is None:
+        raise top.need("parameters", "add tables such as [parameters.NAME], or name a ConfigSpace JSON file")
+    if isinstance(parameters, str):
+        return _space_file(top, parameters, forbidden)
+    if not isinstance(parameters, dict) or not isinstance(forbidden, list):
+        key = "forbidden" if isinstance(parameters, dict) else "parameters"
+        raise top.problem(
+            key, f"{key} must be written as {'[[forbidden]]' if key == 'forbidden' else '[parameters.NAME]'}"
+        )
+    try:
+        return ParameterSpace.from_tables(parameters, forbidden)
+    except SpaceError as error:
+        raise top.source.problem(error.where, error.reason) from None
+
+
+def _space_file(top: Table, name: str, forbidden: object) -> ParameterSpace:
+    from utilitune.spaces.configspace import read_configspace_json
+
+    path = top.source.path.parent / name
+    if forbidden:
+        raise top.problem("forbidden", f"forbidden clauses belong into {name!r}, where the parameters are")
+    if not path.is_file():
+        raise top.problem("parameters", f"the parameter file {name!r} does not exist; check the path")
+    return read_configspace_json(path)
+
+
+def _recorded(top: Table, target: RecordedSpec) -> tuple[ParameterSpace, InstanceSet]:
+    """A recorded target brings its own space (its rows) and instances (its columns)."""
+    from utilitune.data import read_matrix
+
+    for key in ("parameters", "forbidden"):
+        if top.raw(key) is not None:
+            raise top.problem(key, f"recorded runtimes bring their own configurations; remove {key}")
+    instances = top.table("instances")
+    for key in ("training", "test"):
+        if instances.raw(key) is not None:
+            raise instances.problem(key, f"recorded runtimes bring their own instances; remove {key}")
+    try:
+        matrix = read_matrix(top.source.path.parent / target.matrix)
+    except ScenarioError:
+        raise
+    except UtilituneError as error:
+        raise top.table("target").problem("matrix", str(error)) from None
+    rows = ChoiceParameter(RECORDED_PARAMETER, matrix.configurations, matrix.configurations[0])
+    return ParameterSpace([rows]), ListedInstances(matrix.instances, files=False)
+
+
+def _utility(top: Table) -> str:
+    text = top.text("utility")
+    if text is None:
+        raise top.need(
+            "utility", 'say what an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)"'
+        )
+    try:
+        parse_utility(text)
+    except UtilituneError as error:
+        raise top.problem("utility", str(error)) from None
+    return text
+
+
+def _limits(table: Table) -> dict[str, Any]:
+    smallest = table.duration("smallest_captime")
+    largest = table.duration("largest_captime")
+    memory = table.memory("memory")
+    table.finish()
+    if smallest is None:
+        smallest = 1.0 if largest is None else min(largest, max(_LEAST_CAPTIME_S, largest / _CAPTIME_RANGE))
+    if largest is not None and largest < smallest:
+        raise table.problem(
+            "largest_captime", f"the largest captime, {largest:g} s, is below the smallest, {smallest:g} s"
+        )
+    return {"captime0_s": smallest, "max_captime_s": largest, "memory_bytes": memory}
+
+
+def _promise_and_budget(top: Table) -> tuple[float, StopRules]:
+    promise, budget = top.table("promise"), top.table("budget")
+    delta = _or(promise.share("delta"), DEFAULT_DELTA)
+    stop = StopRules(
+        epsilon=promise.share("epsilon"),
+        gamma=promise.share("gamma"),
+        cpu_time_s=budget.duration("cpu_time"),
+        wall_time_s=budget.duration("wall_time"),
+        runs=budget.integer("runs", least=1),
+    )
+    promise.finish()
+    budget.finish()
+    return delta, stop
+
+
+def _policies(table: Table) -> dict[RunStatus, FailurePolicy]:
+    policies = {status: _choice(table, status.value, FailurePolicy) for status in FAILURES}
+    table.finish()
+    return {status: policy for status, policy in policies.items() if policy is not None}
+
+
+def _procedure(table: Table) -> dict[str, Any]:
+    name = table.text("name") or DEFAULT_PROCEDURE
+    return {
+        "procedure": name,
+        "options": {key: value for key, value in table.content.items() if key != "name"},
+    }
+
+
+def _existing_file(table: Table, key: str) -> str | None:
+    name = table.text(key)
+    if name is not None and not (table.source.path.parent / name).is_file():
+        raise table.problem(key, f"the file {name!r} does not exist; check the path")
+    return name
+
+
+def _choice(table: Table, key: str, kind: type[Kind]) -> Kind | None:
+    text = table.text(key)
+    if text is None:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        names = [member.value for member in kind]
+        raise table.problem(
+            key, f"{key} is {text!r}, which is unknown; {did_you_mean(text, names)}"
+        ) from None

@@ -1,0 +1,193 @@
+"""Any scenario as a commented TOML file that `read_scenario` turns into the same scenario.
+
+Instances are written as the list they are, parameters inline: the file says everything itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from utilitune.scenario.model import (
+    DEFAULT_PROCEDURE,
+    CommandSpec,
+    FunctionSpec,
+    InstanceSet,
+    ListedInstances,
+    RecordedSpec,
+    Scenario,
+    TargetSpec,
+)
+from utilitune.targets.verdict import VerdictRules
+
+_LONG = 90
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_PATTERNS = tuple(field.name for field in fields(VerdictRules) if field.name.endswith("_pattern"))
+
+
+def write_scenario(scenario: Scenario) -> str:
+    """The scenario as TOML text; save it in the scenario's folder."""
+    sections = [
+        _head(scenario),
+        _target(scenario.target),
+        [] if isinstance(scenario.target, RecordedSpec) else _space(scenario),
+        _instances(scenario),
+        _limits(scenario),
+        _promise(scenario),
+    ]
+    return "\n".join("\n".join(lines) + "\n" for lines in sections if lines)
+
+
+def toml_value(value: Any) -> str:  # noqa: ANN401 - any TOML value
+    """A value as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list | tuple | set | frozenset):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(key)} = {toml_value(item)}" for key, item in value.items()) + " }"
+    return repr(value)
+
+
+def _key(key: object) -> str:
+    text = str(key)
+    return text if _BARE_KEY.fullmatch(text) else toml_value(text)
+
+
+def _lines(pairs: Iterable[tuple[str, Any]]) -> list[str]:
+    """``key = value`` for everything that has a value; a long list gets a line per element."""
+    lines = [f"{_key(key)} = {_folded(value)}" for key, value in pairs if value is not None]
+    return "\n".join(lines).split("\n") if lines else []
+
+
+def _folded(value: Any) -> str:  # noqa: ANN401 - any TOML value
+    text = toml_value(value)
+    if isinstance(value, list | tuple) and len(text) > _LONG:
+        return "[\n" + "".join(f"  {toml_value(item)},\n" for item in value) + "]"
+    return text
+
+
+def _head(scenario: Scenario) -> list[str]:
+    return [
+        "# A Utilitune scenario. Relative paths start at the folder of this file.",
+        *_lines([("name", scenario.name)]),
+        "# What an answer is worth after a given time.",
+        *_lines([("utility", scenario.utility)]),
+        "# Seconds of the whole process tree: cpu or wall.",
+        *_lines([("measure", scenario.measure.value)]),
+        "# Every random choice follows from this.",
+        *_lines([("seed", scenario.seed), ("workers", scenario.workers)]),
+    ]
+
+
+def _target(target: TargetSpec) -> list[str]:
+    head = ["# What to run.", "[target]"]
+    match target:
+        case FunctionSpec():
+            reports = True if target.reports_runtime else None
+            return [*head, *_lines([("function", target.reference), ("reports_runtime", reports)])]
+        case RecordedSpec():
+            return [*head, *_lines([("matrix", target.matrix)])]
+        case CommandSpec():
+            return [*head, *_command(target)]
+
+
+def _command(target: CommandSpec) -> list[str]:
+    rules = target.rules
+    codes = None if rules.exit_codes is None else sorted(rules.exit_codes)
+    return [
+        "# One element is one argument; nothing goes through a shell.",
+        *_lines([("command", target.argv)]),
+        "# How a parameter is written.",
+        *_lines(
+            [
+                ("template", target.default_template),
+                ("templates", target.templates or None),
+                ("environment", target.environment or None),
+                ("exit_codes", codes),
+                *((name, getattr(rules, name)) for name in _PATTERNS),
+                ("answer_exit_codes", rules.answer_exit_codes or None),
+                ("answers", rules.answers or None),
+            ]
+        ),
+    ]
+
+
+def _space(scenario: Scenario) -> list[str]:
+    tables = scenario.space.to_tables()
+    lines = ["# What may be changed."]
+    for name, table in tables["parameters"].items():
+        lines += [f"[parameters.{_key(name)}]", *_lines(table.items()), ""]
+    if tables["forbidden"]:
+        lines.append("# What may not go together.")
+    for table in tables["forbidden"]:
+        lines += ["[[forbidden]]", *_lines(table.items()), ""]
+    return lines[:-1]
+
+
+def _instances(scenario: Scenario) -> list[str]:
+    """Recorded runtimes bring their own instances and keep only the population."""
+    pairs: list[tuple[str, Any]] = [
+        ("population", scenario.population.value),
+        ("features", scenario.features),
+    ]
+    if not isinstance(scenario.target, RecordedSpec):
+        sets = [each for each in (scenario.training, scenario.test) if isinstance(each, ListedInstances)]
+        pairs = [
+            ("files", all(each.files for each in sets) if sets else None),
+            ("training", _instance_value(scenario.training)),
+            ("test", None if scenario.test is None else _instance_value(scenario.test)),
+            *pairs,
+        ]
+    return [
+        "# What to run it on; the promise is about these (finite) or all like them (infinite).",
+        "[instances]",
+        *_lines(pairs),
+    ]
+
+
+def _instance_value(instances: InstanceSet) -> Any:  # noqa: ANN401 - a list or a table
+    if isinstance(instances, ListedInstances):
+        return list(instances.names)
+    table = {"generator": list(instances.argv), "folder": instances.folder, "suffix": instances.suffix}
+    return table if instances.count is None else {**table, "count": instances.count}
+
+
+def _limits(scenario: Scenario) -> list[str]:
+    return [
+        "# Seconds and bytes one run may use.",
+        "[limits]",
+        *_lines(
+            [
+                ("smallest_captime", scenario.captime0_s),
+                ("largest_captime", scenario.max_captime_s),
+                ("memory", scenario.memory_bytes),
+            ]
+        ),
+    ]
+
+
+def _promise(scenario: Scenario) -> list[str]:
+    stop = scenario.stop
+    promise = [("delta", scenario.delta), ("epsilon", stop.epsilon), ("gamma", stop.gamma)]
+    budget = [("cpu_time", stop.cpu_time_s), ("wall_time", stop.wall_time_s), ("runs", stop.runs)]
+    failures = [(status.value, policy.value) for status, policy in scenario.policies.items()]
+    lines = [
+        "# The promise may fail with probability delta; stop when it is this good.",
+        "[promise]",
+        *_lines(promise),
+    ]
+    for comment, header, pairs in (
+        ("# Stop when this is used up.", "[budget]", budget),
+        ("# What failed runs mean.", "[failures]", failures),
+    ):
+        if written := _lines(pairs):
+            lines += ["", comment, header, *written]
+    if scenario.procedure != DEFAULT_PROCEDURE or scenario.options:
+        lines += ["", "[procedure]", *_lines([("name", scenario.procedure), *scenario.options.items()])]
+    return lines
