@@ -21,8 +21,8 @@ def print_result(result: RunResult) -> None:
     console.print(f"  {result.promise.sentence()}")
     console.print("[bold]Cost[/]")
     console.print(
-        f"  {progress.total_time_s:,.1f} s in {progress.runs:,} runs of {progress.configurations} configurations; "
-        f"{progress.alive} are still in play."
+        f"  {progress.total_time_s:,.1f} s in {progress.runs:,} runs of {progress.configurations} "
+        f"configurations; {progress.alive} are still in play."
     )
     if result.stop_reason is not None:
         console.print(f"[bold]Stopped[/] ({result.stop_reason.code})")

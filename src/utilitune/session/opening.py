@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Measure, RunStatus, StopReason
@@ -14,6 +14,7 @@ from utilitune.errors import StoreError, TargetError, UsageError, UtilituneError
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.machine import oversubscribed
 from utilitune.execution.runs import RunRules
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import FailurePolicy
@@ -23,13 +24,15 @@ from utilitune.session.result import RunResult
 from utilitune.session.supply import ConfigurationSupply
 from utilitune.specification import build_engine, specification_from_options
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
+from utilitune.targets.base import Command
+from utilitune.targets.recorded import RecordedTarget
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from utilitune.execution.backend import Backend
+    from utilitune.execution.backend import Backend, Job
     from utilitune.scenario.model import Scenario
     from utilitune.session.coordinator import View
     from utilitune.specification import ProcedureSpec
@@ -103,7 +106,7 @@ def run_scenario(
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
     with contextlib.closing(store):
         _refuse_other_procedure(store, chosen)
-        with backend or LocalBackend(chosen.workers) as workers:
+        with backend or _backend_for(scenario, chosen.workers) as workers:
             coordinator = _assemble(scenario, chosen, store, workers, on_update)
             store.begin_session(chosen.stored())
             _warn(store, scenario.measure, chosen.workers)
@@ -131,6 +134,20 @@ def _refuse_other_procedure(store: Store, settings: RunSettings) -> None:
         )
 
 
+def _backend_for(scenario: Scenario, workers: int) -> Backend:
+    """Processes on this machine, or a virtual clock where runs are only looked up."""
+    target = build_target(scenario)
+    if isinstance(target, RecordedTarget):
+        return SimulatedBackend(workers, lambda job: SimulatedRun(_recorded_s(target, job)))
+    return LocalBackend(workers)
+
+
+def _recorded_s(target: RecordedTarget, job: Job) -> float:
+    if not isinstance(job.task, Command):
+        raise TypeError("recorded runs are written down as commands")
+    return target.runtime_s(job.task)
+
+
 def _assemble(
     scenario: Scenario,
     settings: RunSettings,
@@ -145,6 +162,8 @@ def _assemble(
     supply = ConfigurationSupply(scenario.space, scenario.seed, [scenario.space.default()])
     evidence = LiveEvidence(utility, _ENDLESS if instances.count is None else instances.count)
     spec = settings.specification
+    if isinstance(target, RecordedTarget):
+        spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, target.matrix.cutoff_s))
     parts = Parts(
         engine=build_engine(spec, evidence, utility, configurations=spec.set_size()),
         evidence=evidence,
