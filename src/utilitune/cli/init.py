@@ -29,7 +29,7 @@ def init(
     """Write a commented scenario file to start from."""
     from utilitune.scenario.template import companion_files, starter_scenario
 
-    if template is None and not sys.stdin.isatty():
+    if template is None and not _is_terminal():
         raise UsageError("choose what to start from: utilitune init --template sat|command|python|recorded")
     _refuse_existing(folder / SCENARIO_FILE)
     name = folder.resolve().name or "my-scenario"
@@ -46,6 +46,10 @@ def init(
     path = folder / SCENARIO_FILE
     typer.echo(f"Wrote {' and '.join(str(folder / file_name) for file_name in written)}.")
     typer.echo(f"Edit it, then try one run with: utilitune check {shlex.quote(str(path))}")
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()
 
 
 def _refuse_existing(path: Path) -> None:

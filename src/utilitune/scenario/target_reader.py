@@ -173,14 +173,14 @@ def _rules(table: Table) -> VerdictRules:
         raise table.problem(
             "exit_codes", f"exit_codes must be a list of whole numbers such as [0], not {codes!r}"
         )
-    answers = _answers(table)
+    answers, answer_exit_codes = _answers(table), _answer_exit_codes(table)
     rules: VerdictRules = _located(
         table,
         "answers",
         lambda: VerdictRules(
             **patterns,
             exit_codes=None if codes is None else frozenset(codes),
-            answer_exit_codes=_answer_exit_codes(table),
+            answer_exit_codes=answer_exit_codes,
             answers=answers,
         ),
     )

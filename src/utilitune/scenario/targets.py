@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def build_target(scenario: Scenario) -> Target:
-    """The command or function of a scenario, run in the scenario's folder.
+    """The target of a scenario; a command or function is run in the scenario's folder.
 
     A function's module is imported here, so the scenario's folder joins the module search path.
     """

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from utilitune.cli import init as init_module
+from utilitune.cli.init import init
+from utilitune.errors import UsageError
+from utilitune.scenario import read_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def app() -> typer.Typer:
+    result = typer.Typer()
+    result.command()(init)
+    return result
+
+
+def test_a_python_starter_is_complete(tmp_path: Path):
+    folder = tmp_path / "my project"
+    result = CliRunner().invoke(app(), [str(folder), "--template", "python"])
+    assert result.exit_code == 0
+    assert "utilitune check" in result.output
+    scenario = read_scenario(folder / "scenario.toml")
+    assert scenario.name == "my project"
+    assert (folder / "target.py").exists()
+
+
+def test_nothing_is_overwritten(tmp_path: Path):
+    (tmp_path / "scenario.toml").write_text("mine")
+    with pytest.raises(UsageError, match="left as it is"):
+        init(tmp_path, "sat")
+    assert (tmp_path / "scenario.toml").read_text() == "mine"
+
+
+def test_a_companion_file_is_not_overwritten_either(tmp_path: Path):
+    (tmp_path / "target.py").write_text("mine")
+    with pytest.raises(UsageError, match="left as it is"):
+        init(tmp_path, "python")
+    assert not (tmp_path / "scenario.toml").exists()
+
+
+def test_without_a_terminal_a_template_must_be_named(tmp_path: Path):
+    result = CliRunner().invoke(app(), [str(tmp_path)])
+    assert isinstance(result.exception, UsageError)
+    assert "--template" in str(result.exception)
+
+
+def test_questions_are_repeated_until_the_answer_makes_sense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    (tmp_path / "instances").mkdir()
+    (tmp_path / "instances" / "a.lp").write_text("")
+    answers = ["comand", "command", "sh", "instances", "asked", "uniform(1m)", "a while", "5s", "10m"]
+    result = CliRunner().invoke(app(), [str(tmp_path)], input="\n".join(answers) + "\n")
+    assert result.exit_code == 0, result.output
+    assert "did you mean 'command'?" in result.output
+    assert "'a while' is not a duration" in result.output
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    assert scenario.name == "asked"
+    assert scenario.training.names == ("instances/a.lp",)
+    assert (scenario.max_captime_s, scenario.stop.wall_time_s) == (5, 600)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from scenario.scenario_files import changed, write_files
+from utilitune.errors import ScenarioError
+from utilitune.scenario import instance_source, read_scenario
+from utilitune.scenario.instances import TEST, derived_seed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TRAINING = 'training = "train"'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return write_files(tmp_path)
+
+
+def test_a_list_is_taken_in_one_random_order_without_repetition(path: Path):
+    names = ", ".join(f'"i{number}"' for number in range(50))
+    changed(path, (TRAINING, f"files = false\ntraining = [{names}]"))
+    source = instance_source(read_scenario(path))
+    order = [source.name(position) for position in range(50)]
+    assert source.count == 50
+    assert sorted(order) == sorted(f"i{number}" for number in range(50))
+    assert order != [f"i{number}" for number in range(50)]
+    assert order == [instance_source(read_scenario(path)).name(position) for position in range(50)]
+    changed(path, ('name = "small"', "seed = 2"))
+    assert order != [instance_source(read_scenario(path)).name(position) for position in range(50)]
+
+
+def test_the_order_does_not_depend_on_how_the_instances_are_listed(path: Path):
+    first = instance_source(read_scenario(path))
+    changed(path, (TRAINING, 'training = ["train/two words.cnf", "train/one.cnf", "train/-three.cnf"]'))
+    second = instance_source(read_scenario(path))
+    assert [first.name(k) for k in range(3)] == [second.name(k) for k in range(3)]
+
+
+def test_seeds_follow_from_scenario_seed_role_and_position(path: Path):
+    changed(path, (TRAINING, TRAINING + '\ntest = "train"'))
+    scenario = read_scenario(path)
+    training, test = instance_source(scenario), instance_source(scenario, TEST)
+    seeds = [training.seed(position) for position in range(1000)]
+    assert len(set(seeds)) == 1000
+    assert all(0 <= seed < 2**31 for seed in seeds)
+    assert seeds[0] == derived_seed(1, "training", "run", 0) == 354962518
+    assert seeds[:3] != [test.seed(position) for position in range(3)]
+
+
+def test_no_test_instances_is_said_clearly(path: Path):
+    with pytest.raises(ScenarioError, match=r"add instances\.test"):
+        instance_source(read_scenario(path), TEST)
+
+
+def with_generator(path: Path, script: str) -> Path:
+    maker = path.parent / "make"
+    maker.write_text(f"#!/bin/sh\n{script}\n")
+    maker.chmod(0o755)
+    generator = '{ generator = ["./make", "{seed}", "{output}"], suffix = ".cnf", folder = "made here" }'
+    return changed(path, (TRAINING, f"training = {generator}"))
+
+
+def test_generated_instances_are_made_once_on_demand(path: Path):
+    source = instance_source(read_scenario(with_generator(path, 'echo "$1" > "$2"; echo x >> calls')))
+    assert source.count is None
+    for position in (0, 7, 7):
+        source.prepare(position)
+    made = path.parent / source.name(7)
+    assert made.parent.name == "made here"
+    assert made.suffix == ".cnf"
+    assert made.read_text().strip() in made.name
+    assert (path.parent / "calls").read_text() == "x\nx\n"
+    assert len(list(made.parent.iterdir())) == 2
+    assert source.name(0) != source.name(7)
+
+
+@pytest.mark.parametrize(
+    ("script", "fragment"),
+    [("echo broken >&2; exit 3", "exit code 3): broken"), ("true", "it wrote no file")],
+)
+def test_a_failing_generator_is_named(path: Path, script: str, fragment: str):
+    source = instance_source(read_scenario(with_generator(path, script)))
+    with pytest.raises(ScenarioError) as caught:
+        source.prepare(0)
+    assert fragment in str(caught.value)
+
+
+def test_generated_test_instances_need_a_count(path: Path):
+    generator = '{ generator = ["./solver", "{seed}", "{output}"] }'
+    with pytest.raises(ScenarioError, match="need a count"):
+        read_scenario(changed(path, (TRAINING, f"{TRAINING}\ntest = {generator}")))
+
+
+def test_a_finite_population_of_generated_instances_is_refused(path: Path):
+    generator = '{ generator = ["./solver", "{seed}", "{output}"] }'
+    with pytest.raises(ScenarioError, match='population = "infinite"'):
+        read_scenario(changed(path, (TRAINING, f'training = {generator}\npopulation = "finite"')))
