@@ -55,6 +55,10 @@ class Instances(Protocol):
         """The seed every configuration gets with that instance."""
         ...
 
+    def prepare(self, position: int) -> None:
+        """Make sure the instance exists."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class LiveBudget:
@@ -280,6 +284,7 @@ class Coordinator:
             key = (request.configuration, request.position)
             if key in self._under_way:
                 continue
+            self._parts.instances.prepare(request.position)
             invocation = self._invocation(request)
             self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
             self._flights[self._next_job] = _InFlight(request, invocation, time.time(), speculative)

@@ -106,7 +106,7 @@ def run_scenario(
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
     with contextlib.closing(store):
         _refuse_other_procedure(store, chosen)
-        with backend or _backend_for(scenario, chosen.workers) as workers:
+        with backend or backend_for(scenario, chosen.workers) as workers:
             coordinator = _assemble(scenario, chosen, store, workers, on_update)
             store.begin_session(chosen.stored())
             _warn(store, scenario.measure, chosen.workers)
@@ -134,7 +134,7 @@ def _refuse_other_procedure(store: Store, settings: RunSettings) -> None:
         )
 
 
-def _backend_for(scenario: Scenario, workers: int) -> Backend:
+def backend_for(scenario: Scenario, workers: int) -> Backend:
     """Processes on this machine, or a virtual clock where runs are only looked up."""
     target = build_target(scenario)
     if isinstance(target, RecordedTarget):
