@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,18 +156,27 @@ def holds(
     """Where a checked expression holds, given the codes of every parameter (NaN: inactive)."""
     match expression:
         case AllOf(terms):
-            return np.asarray(np.logical_and.reduce([holds(term, parameters, columns) for term in terms]))
+            return reduce(operator.and_, (holds(term, parameters, columns) for term in terms))
         case AnyOf(terms):
-            return np.asarray(np.logical_or.reduce([holds(term, parameters, columns) for term in terms]))
+            return reduce(operator.or_, (holds(term, parameters, columns) for term in terms))
         case Membership(name, values, negative):
-            codes = [parameters[name].code(value) for value in values]
-            return np.isin(columns[name], codes, invert=negative) & ~np.isnan(columns[name])
+            column = columns[name]
+            inside = np.zeros(column.shape, dtype=np.bool_)
+            for value in values:
+                inside |= column == parameters[name].code(value)
+            return ~(inside | np.isnan(column)) if negative else inside
         case Relation(name, symbol, other):
-            active = ~(np.isnan(columns[name]) | np.isnan(columns[other]))
-            return np.asarray(OPERATORS[symbol](columns[name], columns[other]) & active)
+            return _compared(columns[name], symbol, columns[other])
         case Comparison(name, symbol, value):
-            code = comparison_code(parameters[name], value)
-            return np.asarray(OPERATORS[symbol](columns[name], code) & ~np.isnan(columns[name]))
+            return _compared(columns[name], symbol, comparison_code(parameters[name], value))
+
+
+def _compared(
+    column: NDArray[np.float64], symbol: str, other: float | NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """A comparison is false for NaN by itself, except for !=."""
+    result = np.asarray(OPERATORS[symbol](column, other))
+    return result & ~(np.isnan(column) | np.isnan(other)) if symbol == "!=" else result
 
 
 def comparison_code(parameter: Parameter, value: Value) -> float:

@@ -5,7 +5,7 @@
     expression   = conjunction { "or" conjunction }
     conjunction  = negation { "and" negation }
     negation     = "not" negation | "(" expression ")" | comparison
-    comparison   = name operator ( value | name ) | name [ "not" ] "in" "[" value { "," value } "]"
+    comparison   = name operator ( value | name ) | name [ "not" ] "in" "[" [ value { "," value } ] "]"
     operator     = "==" | "!=" | "<" | "<=" | ">" | ">="
     value        = number | 'text' | "text" | true | false
     name         = letters, digits, "_", "-", "." (not beginning with a digit) | `any name`
@@ -165,11 +165,11 @@ class _Parser:
     def _list(self) -> tuple[Value, ...]:
         if not self._take("["):
             raise self._expected("'['")
-        values = [self._value()]
-        while self._take(","):
+        values: list[Value] = []
+        while not self._take("]"):
+            if values and not self._take(","):
+                raise self._expected("',' or ']'")
             values.append(self._value())
-        if not self._take("]"):
-            raise self._expected("',' or ']'")
         return tuple(values)
 
     def _value(self) -> Value:
