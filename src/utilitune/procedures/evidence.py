@@ -134,12 +134,15 @@ class LiveEvidence:
             runtime_s: Its runtime; infinite if it did not finish.
             known_s: How long it was watched; infinite if it is certain never to finish.
 
-        A re-run that finishes sooner than the run was once seen to last counts as lasting that long:
-        the runtime of an instance–seed pair is one number, and it was seen to be at least so large.
+        The runtime of an instance–seed pair is one number. So a run that has finished stays as it is,
+        whatever a repetition gives; and a re-run that finishes sooner than the run was once seen to
+        last counts as lasting that long.
         """
         self.reserve_configurations(configuration + 1)
         self._reserve_position(configuration, position)
         at = self._base[configuration] + position
+        if math.isfinite(self._runtime_s[at]):
+            return
         if math.isfinite(runtime_s):
             settled = max(runtime_s, float(self._known_s[at]))
             self._runtime_s[at] = settled
