@@ -10,8 +10,7 @@
 
 ConfigSpace is what people exchange spaces in, and the adapter speaks it in both directions. Draws,
 conditions and clauses are evaluated here, on whole columns: a hundred thousand configurations take
-seconds, every reader gets the same exact meaning, and ConfigSpace 1.2 is loaded only when asked for (it
-also misjudges some spaces: parents that share an ``or``, and ``<=`` in forbidden clauses on vectors).
+seconds, and every reader gets the same exact meaning.
 """
 
 from __future__ import annotations

@@ -1,27 +1,45 @@
-"""A space as a ConfigSpace object, and ConfigSpace's JSON files, in both directions.
+"""ConfigSpace's JSON files and objects, in both directions.
+
+The JSON format (version 0.4) is read and written directly; objects go through the same format. So a
+space that ConfigSpace 1.2 itself misjudges (parents that share an ``or``) is still read exactly.
 
 ConfigSpace has no ``<=``, ``>=`` and ``not`` for conditions, compares only with values inside a domain,
 and lets ``!=`` hold for inactive parents; so every comparison is written with ``==``, ``in``, ``<`` and
 ``>`` on values of the domain. Its normal and beta distributions are refused: a promise about "all but a
-fraction of the space" needs uniform draws.
+fraction of the space" needs draws whose law is plain.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ScenarioError
-from utilitune.spaces.expressions import AllOf, AnyOf, Comparison, Expression, Membership, Relation, to_text
-from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value
+from utilitune.spaces.expressions import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Expression,
+    Membership,
+    Relation,
+)
+from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value, number_default
 from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.space import ParameterSpace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+Entry = Mapping[str, Any]
+"""One object of a ConfigSpace JSON file."""
+
+_FORMAT_VERSION = 0.4
+_CONDITIONS = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}
+_CLAUSES = {"EQUALS": "==", "CLAUSE_LT": "<", "CLAUSE_LE": "<=", "CLAUSE_GT": ">", "CLAUSE_GE": ">="}
+_RELATIONS = {"LT": "<", "LE": "<=", "EQ": "==", "GT": ">", "GE": ">="}
 
 
 def read_configspace_json(path: Path) -> ParameterSpace:
@@ -40,142 +58,150 @@ def read_configspace_json(path: Path) -> ParameterSpace:
 
 def from_json(text: str) -> ParameterSpace:
     """Read the text of a ConfigSpace JSON file; the order of its parameters is kept."""
-    from ConfigSpace import ConfigurationSpace
-
-    content = json.loads(text)
-    if not isinstance(content, dict) or not isinstance(content.get("hyperparameters"), list):
-        raise SpaceError("this is no ConfigSpace JSON: it has no list of hyperparameters")
-    try:
-        space = ConfigurationSpace.from_serialized_dict(content)
-        order = [entry["name"] for entry in content["hyperparameters"]]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise SpaceError(f"ConfigSpace refuses this space: {' '.join(str(error).split())}") from None
-    return from_configspace(space, order)
+    return _from_content(json.loads(text))
 
 
 def to_json(space: ParameterSpace) -> str:
     """The space as a ConfigSpace JSON text."""
-    content = to_configspace(space).to_serialized_dict()
-    rank = {name: position for position, name in enumerate(space.names)}
-    content["hyperparameters"].sort(key=lambda entry: rank[entry["name"]])
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_to_content(space), indent=2, ensure_ascii=False) + "\n"
 
 
-def from_configspace(configuration_space: Any, order: Sequence[str] | None = None) -> ParameterSpace:  # noqa: ANN401 - untyped library
+def from_configspace(configuration_space: Any) -> ParameterSpace:  # noqa: ANN401 - untyped library
     """Turn a `ConfigSpace.ConfigurationSpace` into a `ParameterSpace`."""
-    names = list(configuration_space) if order is None else order
-    conditions: dict[str, list[Expression]] = {}
-    for condition in configuration_space.conditions:
-        child = getattr(condition, "child", None) or condition.components[0].child
-        conditions.setdefault(child.name, []).append(_lifted(condition))
-    return ParameterSpace(
-        [_parameter(configuration_space[name]) for name in names],
-        {name: terms[0] if len(terms) == 1 else AllOf(tuple(terms)) for name, terms in conditions.items()},
-        [_lifted(clause) for clause in configuration_space.forbidden_clauses],
-    )
+    return from_json(json.dumps(configuration_space.to_serialized_dict(), default=lambda value: value.item()))
 
 
 def to_configspace(space: ParameterSpace) -> Any:  # noqa: ANN401 - untyped library
     """The equivalent `ConfigSpace.ConfigurationSpace`, for tools that speak it."""
-    import ConfigSpace
+    from ConfigSpace import ConfigurationSpace
 
-    result = ConfigSpace.ConfigurationSpace()
-    result.add([_hyperparameter(parameter) for parameter in space.parameters.values()])
-    result.add(
-        [
-            _Lowering(
-                space, _condition_leaf(result, name), ConfigSpace.AndConjunction, ConfigSpace.OrConjunction
-            )(condition)
-            for name, condition in space.conditions.items()
-        ]
-    )
-    clause = _Lowering(
-        space,
-        _forbidden_leaf(result),
-        ConfigSpace.ForbiddenAndConjunction,
-        ConfigSpace.ForbiddenOrConjunction,
-    )
-    result.add([clause(expression) for expression in space.forbidden])
-    return result
+    try:
+        return ConfigurationSpace.from_serialized_dict(_to_content(space))
+    except (ValueError, TypeError) as error:
+        raise SpaceError(f"ConfigSpace refuses this space: {' '.join(str(error).split())}") from None
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - numpy scalars come in, Python values go out
-    return value.item() if hasattr(value, "item") else value
+def _from_content(content: object) -> ParameterSpace:
+    if not isinstance(content, dict) or not isinstance(content.get("hyperparameters"), list):
+        raise SpaceError("this is no ConfigSpace JSON: it has no list of hyperparameters")
+    try:
+        parameters = [_parameter(entry) for entry in content["hyperparameters"]]
+        conditions: dict[str, list[Expression]] = {}
+        for entry in content.get("conditions") or ():
+            conditions.setdefault(_child(entry), []).append(_condition(entry))
+        forbidden = [_clause(entry) for entry in content.get("forbiddens") or ()]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise SpaceError(f"this is no ConfigSpace JSON: an entry lacks or misuses {error}") from None
+    joined = {
+        name: terms[0] if len(terms) == 1 else AllOf(tuple(terms)) for name, terms in conditions.items()
+    }
+    return ParameterSpace(parameters, joined, forbidden)
 
 
-def _parameter(hyperparameter: Any) -> Parameter:  # noqa: ANN401 - untyped library
-    kind = type(hyperparameter).__name__
-    name, default = hyperparameter.name, _plain(hyperparameter.default_value)
+def _parameter(entry: Entry) -> Parameter:
+    kind, name = entry["type"], entry["name"]
+    if entry.get("q") is not None:
+        raise SpaceError(f"parameter {name!r} has the quantisation q, which is not supported; use an ordinal")
     match kind:
-        case "UniformFloatHyperparameter" | "UniformIntegerHyperparameter":
-            low, high = _plain(hyperparameter.lower), _plain(hyperparameter.upper)
-            integer = kind == "UniformIntegerHyperparameter"
-            return NumberParameter(name, low, high, default, integer=integer, log=hyperparameter.log)
-        case "CategoricalHyperparameter":
-            weights = hyperparameter.weights
-            shares = None if weights is None else tuple(float(weight) for weight in weights)
-            return ChoiceParameter(name, tuple(map(_plain, hyperparameter.choices)), default, weights=shares)
-        case "OrdinalHyperparameter":
-            return ChoiceParameter(name, tuple(map(_plain, hyperparameter.sequence)), default, ordered=True)
-        case "Constant":
-            return ChoiceParameter(name, (_plain(hyperparameter.value),), default)
+        case "uniform_float" | "uniform_int":
+            low, high, log = entry["lower"], entry["upper"], bool(entry.get("log"))
+            integer = kind == "uniform_int"
+            default = entry.get("default_value")
+            if default is None:
+                default = number_default(low, high, integer=integer, log=log)
+            return NumberParameter(name, low, high, default, integer=integer, log=log)
+        case "categorical" | "ordinal":
+            choices = tuple(entry["choices" if kind == "categorical" else "sequence"])
+            weights = entry.get("weights")
+            return ChoiceParameter(
+                name,
+                choices,
+                entry.get("default_value", choices[0] if choices else ""),
+                ordered=kind == "ordinal",
+                weights=None if weights is None else tuple(map(float, weights)),
+            )
+        case "constant":
+            return ChoiceParameter(name, (entry["value"],), entry["value"])
         case _:
-            raise SpaceError(f"parameter {name!r} is a {kind}, but only uniform draws are supported")
+            raise SpaceError(f"parameter {name!r} is of type {kind!r}, but only uniform draws are supported")
 
 
-def _hyperparameter(parameter: Parameter) -> Any:  # noqa: ANN401 - untyped library
-    import ConfigSpace
+def _child(entry: Entry) -> str:
+    return str(entry["child"] if "child" in entry else _child(entry["conditions"][0]))
 
-    if isinstance(parameter, NumberParameter):
-        kind = (
-            ConfigSpace.UniformIntegerHyperparameter
-            if parameter.integer
-            else ConfigSpace.UniformFloatHyperparameter
-        )
-        return kind(parameter.name, parameter.low, parameter.high, parameter.default, log=parameter.log)
-    if parameter.ordered:
-        return ConfigSpace.OrdinalHyperparameter(parameter.name, parameter.choices, parameter.default)
-    return ConfigSpace.CategoricalHyperparameter(
-        parameter.name, parameter.choices, parameter.default, weights=parameter.weights
+
+def _condition(entry: Entry) -> Expression:
+    kind = entry["type"]
+    if kind in {"AND", "OR"}:
+        return (AllOf if kind == "AND" else AnyOf)(tuple(map(_condition, entry["conditions"])))
+    if kind == "IN":
+        return Membership(entry["parent"], tuple(entry["values"]))
+    if kind in _CONDITIONS:
+        return Comparison(entry["parent"], _CONDITIONS[kind], entry["value"])
+    raise SpaceError(f"the condition of {entry['child']!r} has the unknown type {kind!r}")
+
+
+def _clause(entry: Entry) -> Expression:
+    kind = entry["type"]
+    if kind in {"AND", "OR"}:
+        return (AllOf if kind == "AND" else AnyOf)(tuple(map(_clause, entry["clauses"])))
+    if kind == "IN":
+        return Membership(entry["name"], tuple(entry["values"]))
+    if kind in _CLAUSES:
+        return Comparison(entry["name"], _CLAUSES[kind], entry["value"])
+    symbol = _RELATIONS.get(
+        str(entry.get("lambda") if kind == "RELATION" else kind).removeprefix("RELATION_")
     )
+    if symbol is not None:
+        return Relation(entry["left"], symbol, entry["right"])
+    raise SpaceError(f"a forbidden clause has the unknown type {kind!r}")
 
 
-_LEAVES = {
-    "EqualsCondition": "==",
-    "NotEqualsCondition": "!=",
-    "LessThanCondition": "<",
-    "GreaterThanCondition": ">",
-    "ForbiddenEqualsClause": "==",
-    "ForbiddenLessThanClause": "<",
-    "ForbiddenLessThanEqualsClause": "<=",
-    "ForbiddenGreaterThanClause": ">",
-    "ForbiddenGreaterThanEqualsClause": ">=",
-    "ForbiddenEqualsRelation": "==",
-    "ForbiddenLessThanRelation": "<",
-    "ForbiddenLessThanEqualsRelation": "<=",
-    "ForbiddenGreaterThanRelation": ">",
-    "ForbiddenGreaterThanEqualsRelation": ">=",
-}
+def _to_content(space: ParameterSpace) -> dict[str, Any]:
+    clause = _Lowering(space, _clause_entry, lambda kind, terms: {"type": kind, "clauses": terms})
+    return {
+        "name": None,
+        "hyperparameters": [_hyperparameter(parameter) for parameter in space.parameters.values()],
+        "conditions": [_condition_entries(space, name) for name in space.conditions],
+        "forbiddens": [clause(expression) for expression in space.forbidden],
+        "format_version": _FORMAT_VERSION,
+    }
 
 
-def _lifted(term: Any) -> Expression:  # noqa: ANN401 - untyped library
-    """A ConfigSpace condition or clause as an expression."""
-    kind = type(term).__name__
-    if kind.endswith("AndConjunction"):
-        return AllOf(tuple(map(_lifted, term.components)))
-    if kind.endswith("OrConjunction"):
-        return AnyOf(tuple(map(_lifted, term.components)))
-    if kind in _LEAVES and kind.endswith("Relation"):
-        return Relation(term.left.name, _LEAVES[kind], term.right.name)
-    name = (term.parent if hasattr(term, "parent") else term.hyperparameter).name
-    if kind in {"InCondition", "ForbiddenInClause"}:
-        return Membership(name, tuple(map(_plain, term.values)))
-    if kind in _LEAVES:
-        return Comparison(name, _LEAVES[kind], _plain(term.value))
-    raise SpaceError(f"ConfigSpace's {kind} on {name!r} is not supported")
+def _hyperparameter(parameter: Parameter) -> dict[str, Any]:
+    common = {"name": parameter.name, "default_value": parameter.default, "meta": None}
+    if isinstance(parameter, NumberParameter):
+        kind = "uniform_int" if parameter.integer else "uniform_float"
+        bounds = {"lower": parameter.low, "upper": parameter.high, "log": parameter.log}
+        return {"type": kind, **common, **bounds}
+    if parameter.ordered:
+        return {"type": "ordinal", **common, "sequence": list(parameter.choices)}
+    weights = None if parameter.weights is None else list(parameter.weights)
+    return {"type": "categorical", **common, "choices": list(parameter.choices), "weights": weights}
 
 
-LeafBuilder = Callable[[str, str, Any], Any]
+def _condition_entries(space: ParameterSpace, child: str) -> dict[str, Any]:
+    kinds = {"==": "EQ", "<": "LT", ">": "GT", "in": "IN"}
+
+    def leaf(name: str, symbol: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any value
+        if isinstance(value, _Other):
+            raise SpaceError(
+                f"ConfigSpace cannot say that {child!r} depends on {name} {symbol} {value.name}",
+                ("parameters", child, "when"),
+            )
+        key = "values" if symbol == "in" else "value"
+        return {"type": kinds[symbol], "child": child, "parent": name, key: value}
+
+    lowering = _Lowering(space, leaf, lambda kind, terms: {"type": kind, "child": child, "conditions": terms})
+    return lowering(space.conditions[child])
+
+
+def _clause_entry(name: str, symbol: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any value
+    kinds = {"==": "EQUALS", "<": "CLAUSE_LT", ">": "CLAUSE_GT", "in": "IN"}
+    if isinstance(value, _Other):
+        relation = {"==": "RELATION_EQ", "<": "RELATION_LT", ">": "RELATION_GT"}[symbol]
+        return {"type": relation, "left": name, "right": value.name}
+    return {"type": kinds[symbol], "name": name, "values" if symbol == "in" else "value": value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,101 +211,59 @@ class _Other:
     name: str
 
 
-def _condition_leaf(configuration_space: Any, child: str) -> LeafBuilder:  # noqa: ANN401 - untyped library
-    import ConfigSpace
-
-    kinds = {
-        "==": ConfigSpace.EqualsCondition,
-        "<": ConfigSpace.LessThanCondition,
-        ">": ConfigSpace.GreaterThanCondition,
-        "in": ConfigSpace.InCondition,
-    }
-
-    def build(name: str, symbol: str, value: Any) -> Any:  # noqa: ANN401 - untyped library
-        if isinstance(value, _Other):
-            raise SpaceError(
-                f"ConfigSpace cannot say that {child!r} depends on {name} {symbol} {value.name}",
-                ("parameters", child, "when"),
-            )
-        return kinds[symbol](configuration_space[child], configuration_space[name], value)
-
-    return build
-
-
-def _forbidden_leaf(configuration_space: Any) -> LeafBuilder:  # noqa: ANN401 - untyped library
-    import ConfigSpace
-
-    kinds = {
-        "==": ConfigSpace.ForbiddenEqualsClause,
-        "<": ConfigSpace.ForbiddenLessThanClause,
-        ">": ConfigSpace.ForbiddenGreaterThanClause,
-        "in": ConfigSpace.ForbiddenInClause,
-    }
-    relations = {
-        "==": ConfigSpace.ForbiddenEqualsRelation,
-        "<": ConfigSpace.ForbiddenLessThanRelation,
-        ">": ConfigSpace.ForbiddenGreaterThanRelation,
-    }
-
-    def build(name: str, symbol: str, value: Any) -> Any:  # noqa: ANN401 - untyped library
-        if isinstance(value, _Other):
-            return relations[symbol](configuration_space[name], configuration_space[value.name])
-        return kinds[symbol](configuration_space[name], value)
-
-    return build
-
-
 @dataclass(frozen=True, slots=True)
 class _Lowering:
     """Writes an expression with the comparisons ConfigSpace has."""
 
     space: ParameterSpace
-    leaf: LeafBuilder
-    conjunction: Callable[..., Any]
-    disjunction: Callable[..., Any]
+    leaf: Callable[[str, str, Any], dict[str, Any]]
+    join: Callable[[str, list[dict[str, Any]]], dict[str, Any]]
 
-    def __call__(self, expression: Expression) -> Any:  # noqa: ANN401 - untyped library
+    def __call__(self, expression: Expression) -> dict[str, Any]:
         match expression:
             case AllOf(terms):
-                return self.conjunction(*map(self, terms))
+                return self.join("AND", [self(term) for term in terms])
             case AnyOf(terms):
-                return self.disjunction(*map(self, terms))
+                return self.join("OR", [self(term) for term in terms])
             case Membership(name, values, negative):
-                return self._membership(name, values, negative)
+                return self._outside(name, values) if negative else self.leaf(name, "in", list(values))
             case Relation(name, symbol, other):
-                return self._either(name, symbol, _Other(other))
+                return self._split(name, symbol, _Other(other))
             case Comparison(name, symbol, value):
-                return self._comparison(name, symbol, value, to_text(expression))
+                return self._comparison(name, symbol, value)
 
-    def _either(self, name: str, symbol: str, value: object) -> Any:  # noqa: ANN401 - untyped library
-        parts = {"!=": "<>", "<=": "<=", ">=": ">="}.get(symbol)
+    def _split(self, name: str, symbol: str, value: object) -> dict[str, Any]:
+        """``!=``, ``<=`` and ``>=`` as two comparisons each."""
+        parts = {"!=": ("<", ">"), "<=": ("<", "=="), ">=": (">", "==")}.get(symbol)
         if parts is None:
             return self.leaf(name, symbol, value)
-        symbols = [part if part in "<>" else "==" for part in parts]
-        return self.disjunction(*(self.leaf(name, part, value) for part in symbols))
+        return self.join("OR", [self.leaf(name, part, value) for part in parts])
 
-    def _membership(self, name: str, values: tuple[Value, ...], negative: bool) -> Any:  # noqa: ANN401
-        if not negative:
-            return self.leaf(name, "in", list(values))
+    def _outside(self, name: str, values: Sequence[Value]) -> dict[str, Any]:
         parameter = self.space.parameters[name]
         if isinstance(parameter, ChoiceParameter):
-            return self.leaf(name, "in", [choice for choice in parameter.choices if choice not in values])
-        parts = [self._either(name, "!=", value) for value in values]
-        return parts[0] if len(parts) == 1 else self.conjunction(*parts)
+            codes = {parameter.code(value) for value in values}
+            rest = [choice for position, choice in enumerate(parameter.choices) if position not in codes]
+            return self.leaf(name, "in", rest)
+        if not values:
+            return self._split(name, "<=", parameter.high)
+        parts = [self._split(name, "!=", value) for value in values]
+        return parts[0] if len(parts) == 1 else self.join("AND", parts)
 
-    def _comparison(self, name: str, symbol: str, value: Value, text: str) -> Any:  # noqa: ANN401
+    def _comparison(self, name: str, symbol: str, value: Value) -> dict[str, Any]:
         parameter = self.space.parameters[name]
         if isinstance(parameter, ChoiceParameter):
-            if symbol == "!=":
-                return self._membership(name, (value,), negative=True)
-            return self._either(name, symbol, value)
-        number = float(value)
-        if symbol in {"<", "<="} and number > parameter.high:
-            symbol, number = "<=", parameter.high
-        elif symbol in {">", ">="} and number < parameter.low:
-            symbol, number = ">=", parameter.low
-        elif parameter.integer and number != int(number):
-            symbol, number = ("<=", math.floor(number)) if symbol[0] == "<" else (">=", math.ceil(number))
-        if not parameter.low <= number <= parameter.high:
-            raise SpaceError(f"ConfigSpace cannot express {text}")
-        return self._either(name, symbol, int(number) if parameter.integer else number)
+            return self._outside(name, (value,)) if symbol == "!=" else self._split(name, symbol, value)
+        return self._split(name, *_inside(parameter, symbol, float(value)))
+
+
+def _inside(parameter: NumberParameter, symbol: str, number: float) -> tuple[str, float]:
+    """The same comparison with a number of the domain."""
+    upward = symbol in {">", ">="}
+    if parameter.integer and number != int(number):
+        symbol, number = (">=", math.ceil(number)) if upward else ("<=", math.floor(number))
+    if number > parameter.high:  # always true downward, never true upward
+        symbol, number = (">" if upward else "<="), parameter.high
+    elif number < parameter.low:
+        symbol, number = (">=" if upward else "<"), parameter.low
+    return symbol, int(number) if parameter.integer else number
