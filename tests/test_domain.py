@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from utilitune.domain import (
+    PhaseRecord,
+    Progress,
+    Promise,
+    RunOutcome,
+    RunStatus,
+    StopReason,
+    require_positive,
+    require_probability,
+)
+from utilitune.errors import UsageError
+
+PROGRESS = Progress(
+    best_index=3,
+    epsilon=0.25,
+    gamma=0.5,
+    delta=0.1,
+    total_time_s=12.5,
+    runs=7,
+    rounds=6,
+    configurations=9,
+    alive=4,
+)
+
+
+def test_a_promise_about_a_fixed_set_says_so():
+    sentence = Promise(epsilon=0.1, delta=0.05, gamma=None, configurations=8).sentence()
+    assert sentence == (
+        "With probability 95 % this configuration is within ε = 0.1 of the best of all 8 configurations, "
+        "in expected utility over instances like these."
+    )
+
+
+def test_a_promise_about_a_space_names_the_fraction_left_out():
+    assert "all but a fraction γ = 0.25" in Promise(0.1, 0.05, 0.25, 40).sentence()
+
+
+def test_a_promise_over_exactly_these_instances_says_so():
+    assert "over exactly these instances" in Promise(0.1, 0.05, None, 8, population="finite").sentence()
+
+
+def test_too_few_random_configurations_promise_nothing():
+    assert Promise(0.1, 0.05, 1.2, 3).sentence().startswith("No promise yet")
+
+
+def test_progress_carries_its_promise():
+    promise = PROGRESS.promise
+    assert (promise.epsilon, promise.delta, promise.gamma, promise.configurations) == (0.25, 0.1, 0.5, 9)
+
+
+def test_a_phase_record_is_where_progress_stood():
+    record = PhaseRecord.of(2, PROGRESS)
+    assert record == PhaseRecord(2, 9, 3, 0.25, 0.5, 12.5, 7)
+
+
+@pytest.mark.parametrize("status", list(RunStatus))
+def test_only_a_finished_run_counts(status: RunStatus):
+    assert RunOutcome(status, 1.0).finished == (status is RunStatus.FINISHED)
+
+
+def test_values_are_frozen():
+    with pytest.raises(FrozenInstanceError):
+        StopReason("a", "b").code = "c"
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, float("nan"), float("inf"), "0.5", None])
+def test_what_is_no_probability_is_refused(value: object):
+    with pytest.raises(UsageError, match="p must lie strictly between 0 and 1"):
+        require_probability("p", value)
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "5", None])
+def test_what_is_not_positive_is_refused(value: object):
+    with pytest.raises(UsageError, match="x must be a positive number"):
+        require_positive("x", value)
+
+
+def test_good_numbers_pass_as_floats():
+    assert require_probability("p", 0.5) == 0.5
+    assert isinstance(require_positive("x", 3), float)

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from utilitune import errors
+from utilitune.errors import DataError, MissingExtraError, ScenarioError, UtilituneError, did_you_mean
+
+CLASSES = [
+    each for _, each in inspect.getmembers(errors, inspect.isclass) if each.__module__ == errors.__name__
+]
+
+
+@pytest.mark.parametrize("error", CLASSES, ids=lambda error: error.__name__)
+def test_every_error_is_one_of_ours_and_stands_in_the_drawing(error: type):
+    assert issubclass(error, UtilituneError)
+    assert error.__name__.startswith("_") or error.__name__ in errors.__doc__
+
+
+@pytest.mark.parametrize("error", [DataError, ScenarioError])
+def test_a_place_is_named_where_there_is_one(error: type):
+    assert str(error("text")) == "text"
+    assert str(error("text", path="a.csv")) == "a.csv: text"
+    assert str(error("text", path=Path("a.csv"), line=3)) == "a.csv:3: text"
+    assert error("text", path="a.csv", line=3).line == 3
+
+
+def test_a_missing_part_says_how_to_get_it():
+    assert str(MissingExtraError("Drawing", "plot")).endswith("pip install 'utilitune[plot]'")
+
+
+def test_the_nearest_name_is_offered_or_all_of_them():
+    assert did_you_mean("unifrom", ["uniform", "step"]) == "did you mean 'uniform'?"
+    assert did_you_mean("zzz", ["uniform", "step"]) == "known: step, uniform"

@@ -1,0 +1,49 @@
+"""The public names are few, pinned here, and cost nothing until they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import utilitune
+
+PUBLIC = [
+    "Budget",
+    "ProcedureSpec",
+    "Progress",
+    "Promise",
+    "ReplayResult",
+    "RuntimeMatrix",
+    "StopReason",
+    "UtilituneError",
+    "Utility",
+    "__version__",
+    "parse_utility",
+    "read_matrix",
+    "replay",
+    "utility_from_callable",
+]
+HEAVY = ["numpy", "numba", "matplotlib", "pandas", "ConfigSpace", "sklearn", "typer", "rich"]
+
+
+def test_the_public_names_are_these():
+    assert sorted(utilitune.__all__) == PUBLIC
+    assert dir(utilitune) == PUBLIC
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_can_be_had(name: str):
+    assert getattr(utilitune, name) is not None
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="has no attribute 'tune_everything'"):
+        _ = utilitune.tune_everything
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = f"import sys, utilitune; print([name for name in {HEAVY!r} if name in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
