@@ -24,7 +24,6 @@ PROCEDURES = ("naive", "up", "oup", "coup")
 _DOUBLING = {"old": Doubling.OLD, "new": Doubling.NEW}
 _ACCOUNTING = {"restart": False, "resume": True}
 _POPULATIONS = ("finite", "infinite")
-_FREE_TO_CHANGE = ("epsilon", "gamma", "phases", "captime_limit_s")
 _FROM_SCENARIO = ("name", "delta", "epsilon", "gamma", "captime0_s", "captime_limit_s", "population")
 DEFAULT_SET_SIZE = 50
 """How many configurations a procedure for fixed sets draws when nobody says how many."""
@@ -82,16 +81,12 @@ class ProcedureSpec:
         if self.phases is not None and self.phases < 1:
             raise UsageError(f"the number of phases must be at least 1, not {self.phases}")
 
-    def fixed_part(self) -> dict[str, Any]:
-        """The settings that must not change between two starts of one run, as plain values."""
-        values = {
-            entry.name: getattr(self, entry.name)
-            for entry in fields(self)
-            if entry.name not in _FREE_TO_CHANGE or (self.name == "naive" and entry.name == "epsilon")
-        }
+    def plain(self) -> dict[str, Any]:
+        """All settings as values that JSON can hold."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         if isinstance(self.schedule, Schedule):
             values["schedule"] = self.schedule.name
-        return values
+        return {name: None if value == math.inf else value for name, value in values.items()}
 
     def set_size(self) -> int:
         """How many configurations a fixed set has."""

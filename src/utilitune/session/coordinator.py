@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _ROUNDS_PER_CALL = 100_000
 _POINTS_PER_DECADE = 40
-_PATIENCE_S = 0.25
 _UPDATE_EVERY_S = 0.1
 _STORED_ORIGINS = {
     Origin.GIVEN: StoredOrigin.USER,
@@ -102,6 +101,7 @@ class Parts:
         instances: The instance order.
         supply: Where configurations come from.
         abort_on: Outcomes that end the run.
+        patience_s: How long to wait for a run before looking whether to stop; None on a virtual clock.
     """
 
     engine: Engine
@@ -112,6 +112,7 @@ class Parts:
     instances: Instances
     supply: ConfigurationSupply
     abort_on: frozenset[RunStatus] = frozenset()
+    patience_s: float | None = 0.25
 
 
 @dataclass(slots=True)
@@ -208,7 +209,7 @@ class Coordinator:
                     self._take_in(self._parts.engine.added)
             elif halt is Halt.NEEDS_RUNS:
                 self._submit()
-                for job, raw in self._parts.backend.wait(_PATIENCE_S):
+                for job, raw in self._parts.backend.wait(self._parts.patience_s):
                     self._land(job, raw)
             self._record_progress()
             self._show()
@@ -241,6 +242,7 @@ class Coordinator:
         ends = [session.ended_at or session.started_at for session in sessions[:-1]]
         for record in store.runs():
             self._books.note(record.outcome)
+            self._failures.note(record.outcome)
             self._tell(record.request, record.outcome)
             for number, session in enumerate(sessions[:-1]):
                 if session.ended_at is None and session.started_at <= record.started_at:
@@ -331,14 +333,15 @@ class Coordinator:
         self._parts.evidence.record(request.configuration, request.position, runtime_s, known_s)
 
     def _judge_failure(self, flight: _InFlight, outcome: RunOutcome) -> None:
+        streak = self._failures.note(outcome)
+        if streak is None and outcome.status not in self._parts.abort_on:
+            return
         command = self._command_text(flight.invocation)
-        reason = self._failures.note(flight.request.configuration, outcome, command)
-        if reason is None and outcome.status in self._parts.abort_on:
-            reason = StopReason(
-                "aborted",
-                f"A run ended as {outcome.status.value}, which this scenario treats as a reason to stop; "
-                f"this command reproduces it: {command}",
-            )
+        reason = StopReason(
+            "target-fails" if streak else "aborted",
+            f"{streak or 'a run'} ended as {outcome.status.value} ({outcome.detail or 'no detail'}); "
+            f"this command reproduces {'one of them' if streak else 'it'}: {command}",
+        )
         self._stop = self._stop or reason
 
     def _command_text(self, invocation: Invocation) -> str:
@@ -352,7 +355,7 @@ class Coordinator:
         for job in list(self._flights):
             self._parts.backend.cancel(job)
         while self._flights:
-            landed = self._parts.backend.wait(_PATIENCE_S)
+            landed = self._parts.backend.wait(self._parts.patience_s)
             for job, raw in landed:
                 self._land(job, raw)
 

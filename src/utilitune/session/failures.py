@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.domain import RunStatus, StopReason
+from utilitune.domain import RunStatus
 
 if TYPE_CHECKING:
     from utilitune.domain import RunOutcome
@@ -26,26 +26,17 @@ class FailureWatch:
     def __init__(self) -> None:
         self._last: tuple[RunStatus, int | None, str] | None = None
         self._streak = 0
-        self._configurations: set[int] = set()
         self._has_worked = False
 
-    def note(self, configuration: int, outcome: RunOutcome, command: str) -> StopReason | None:
-        """Take in one outcome; the reason to stop if there is one."""
+    def note(self, outcome: RunOutcome) -> str | None:
+        """Take in one outcome; where it is one too many of a kind, how many, in words."""
         if outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT):
             self._has_worked = True
             self._last, self._streak = None, 0
-            self._configurations.clear()
             return None
         kind = (outcome.status, outcome.exit_code, outcome.detail)
-        if kind != self._last:
-            self._last, self._streak = kind, 0
-            self._configurations.clear()
-        self._streak += 1
-        self._configurations.add(configuration)
+        self._streak = self._streak + 1 if kind == self._last else 1
+        self._last = kind
         if self._streak < (STOPPED_WORKING if self._has_worked else NEVER_WORKED):
             return None
-        return StopReason(
-            "target-fails",
-            f"{self._streak} runs in a row failed in the same way ({outcome.status.value}: "
-            f"{outcome.detail or 'no detail'}); this command reproduces one of them: {command}",
-        )
+        return f"{self._streak} runs in a row"

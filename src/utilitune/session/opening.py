@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Measure, RunStatus, StopReason
-from utilitune.errors import StoreError, TargetError, UsageError, UtilituneError
+from utilitune.errors import TargetError, UsageError, UtilituneError
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.machine import oversubscribed
 from utilitune.execution.runs import RunRules
@@ -57,7 +57,7 @@ class RunSettings:
 
     def stored(self) -> dict[str, Any]:
         """What the store keeps of it."""
-        return {"procedure": self.specification.fixed_part(), "workers": self.workers}
+        return {"procedure": self.specification.plain(), "workers": self.workers}
 
 
 def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSettings:
@@ -105,7 +105,6 @@ def run_scenario(
     snapshot = Snapshot(scenario.snapshot(), scenario.digest())
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
     with contextlib.closing(store):
-        _refuse_other_procedure(store, chosen)
         with backend or backend_for(scenario, chosen.workers) as workers:
             coordinator = _assemble(scenario, chosen, store, workers, on_update)
             store.begin_session(chosen.stored())
@@ -122,16 +121,6 @@ def run_scenario(
         if reason.code == "target-fails":
             raise TargetError(reason.advice)
         return RunResult.read(store, folder, final=coordinator.progress, note=coordinator.captime_note())
-
-
-def _refuse_other_procedure(store: Store, settings: RunSettings) -> None:
-    """A run keeps its procedure: its promise was chosen before the runs were seen."""
-    earlier = store.sessions()
-    if earlier and earlier[0].settings["procedure"] != settings.stored()["procedure"]:
-        raise StoreError(
-            "this run folder was started with another procedure, δ or first captime "
-            f"({earlier[0].settings['procedure']}): use another --folder, or restore those settings"
-        )
 
 
 def backend_for(scenario: Scenario, workers: int) -> Backend:
@@ -175,6 +164,7 @@ def _assemble(
         abort_on=frozenset(
             status for status in RunStatus if scenario.policies.get(status) is FailurePolicy.ABORT
         ),
+        patience_s=None if isinstance(backend, SimulatedBackend) else 0.25,
     )
     return Coordinator(parts, settings.budget, on_update)
 

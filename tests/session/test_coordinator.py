@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from session.simulated_scenarios import backend, behaviour, make_scenario, runtime_s
+from utilitune.domain import RunStatus
+from utilitune.errors import StoreError, TargetError, UsageError
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.scenario import FailurePolicy, instance_source
+from utilitune.session.coordinator import LiveBudget
+from utilitune.session.opening import run_scenario, settings_of
+from utilitune.store import read_run_folder
+
+PROCEDURES = {
+    "up": {"configurations": 4},
+    "oup": {"configurations": 6},
+    "coup": {},
+    "wager": {},
+}
+
+
+def proved(result) -> tuple:
+    progress = result.progress
+    return progress.best_index, progress.epsilon, progress.gamma, progress.rounds, progress.configurations
+
+
+def settings(scenario, *, workers=1, **budget):
+    return replace(settings_of(scenario, workers=workers), budget=LiveBudget(**budget))
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES)
+@pytest.mark.parametrize("workers", [2, 5])
+def test_several_workers_prove_what_one_proves(tmp_path, procedure, workers):
+    scenario = make_scenario(tmp_path, procedure=procedure, options=PROCEDURES[procedure])
+    target = replace(scenario, stop=replace(scenario.stop, epsilon=0.6))
+    alone = run_scenario(target, None, settings(target), backend=backend(1))
+    together = run_scenario(target, None, settings(target, workers=workers), backend=backend(workers))
+    assert alone.stop_reason.code == together.stop_reason.code == "epsilon-reached"
+    assert proved(alone) == proved(together)
+    assert together.progress.runs >= alone.progress.runs
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES)
+def test_a_run_stopped_again_and_again_ends_where_an_undisturbed_one_does(tmp_path, procedure):
+    scenario = make_scenario(tmp_path, procedure=procedure, options=PROCEDURES[procedure])
+    whole = run_scenario(scenario, tmp_path / "whole", settings(scenario, max_runs=90), backend=backend(1))
+    for limit in (1, 2, 7, 31, 32, 60, 90):
+        piece = run_scenario(
+            scenario, tmp_path / "pieces", settings(scenario, max_runs=limit), backend=backend(1)
+        )
+        assert piece.stop_reason.code == "run-limit"
+    assert proved(piece) == proved(whole)
+    requests = [(run["configuration"], run["position"], run["captime_s"]) for run in piece.runs]
+    assert requests == [(run["configuration"], run["position"], run["captime_s"]) for run in whole.runs]
+    assert len(set(requests)) == len(requests) == 90
+
+
+def test_every_configuration_sees_the_same_instances_and_seeds(tmp_path):
+    scenario = make_scenario(tmp_path)
+    result = run_scenario(scenario, None, settings(scenario, max_runs=200), backend=backend(3))
+    seeds = {}
+    for run in result.runs:
+        assert seeds.setdefault(run["position"], run["seed"]) == run["seed"]
+    assert len(set(seeds.values())) == len(seeds)
+
+
+def test_the_answer_is_the_best_of_what_was_tried(tmp_path):
+    scenario = make_scenario(tmp_path, utility="uniform(k0=40)")
+    scenario = replace(scenario, stop=replace(scenario.stop, epsilon=0.35))
+    result = run_scenario(scenario, tmp_path / "run", settings(scenario), backend=backend(2))
+    assert result.stop_reason.code == "epsilon-reached"
+    assert abs(result.best["x"] - 0.3) < 0.25
+    assert "best of all 6 configurations" in result.promise.sentence()
+    assert str(result.best["x"]) in result.command
+
+
+def test_a_larger_budget_and_a_smaller_epsilon_go_on(tmp_path):
+    scenario = make_scenario(tmp_path)
+    first = run_scenario(scenario, tmp_path / "run", settings(scenario, max_runs=20), backend=backend(1))
+    wanted = settings(scenario)
+    wanted = replace(wanted, specification=replace(wanted.specification, epsilon=0.6))
+    second = run_scenario(scenario, tmp_path / "run", wanted, backend=backend(1))
+    assert first.progress.runs == 20
+    assert second.stop_reason.code == "epsilon-reached"
+    assert second.progress.epsilon <= 0.6 < first.progress.epsilon
+
+
+def test_another_procedure_or_delta_is_refused_in_the_same_folder(tmp_path):
+    scenario = make_scenario(tmp_path)
+    run_scenario(scenario, tmp_path / "run", settings(scenario, max_runs=5), backend=backend(1))
+    other = make_scenario(tmp_path, procedure="up")
+    with pytest.raises(StoreError, match="another scenario, or this one was changed"):
+        run_scenario(other, tmp_path / "run", settings(other, max_runs=9), backend=backend(1))
+
+
+def test_budgets_stop_with_advice(tmp_path):
+    scenario = make_scenario(tmp_path)
+    timed = run_scenario(scenario, None, settings(scenario, max_time_s=50.0), backend=backend(1))
+    assert timed.stop_reason.code == "time-limit"
+    assert 50 <= timed.progress.total_time_s < 50 + 64
+    assert "max_time" in timed.stop_reason.advice
+    clocked = run_scenario(scenario, None, settings(scenario, max_wall_s=1e-9), backend=backend(1))
+    assert clocked.stop_reason.code == "wall-limit"
+
+
+def test_a_target_that_always_crashes_stops_after_a_few_failures_and_says_how_to_reproduce(tmp_path):
+    scenario = make_scenario(tmp_path)
+    broken = SimulatedBackend(1, lambda job: SimulatedRun(0.1, exit_code=3))
+    with pytest.raises(
+        TargetError, match=r"5 runs in a row.*exit code 3.*reproduces one of them: cd .* --x=0.9"
+    ):
+        run_scenario(scenario, tmp_path / "run", settings(scenario), backend=broken)
+
+
+def test_a_bad_configuration_that_crashes_is_a_finding_and_not_a_reason_to_stop(tmp_path):
+    scenario = make_scenario(tmp_path)
+
+    def crashes_above_half(job):
+        x = float(job.task.argv[2].removeprefix("--x="))
+        return SimulatedRun(0.1, exit_code=1) if 0.5 < x < 0.9 else behaviour(job)
+
+    result = run_scenario(
+        scenario, None, settings(scenario, max_runs=150), backend=SimulatedBackend(1, crashes_above_half)
+    )
+    assert result.stop_reason.code == "run-limit"
+    assert any(run["status"] == RunStatus.CRASHED for run in result.runs)
+    assert not 0.5 < result.best["x"] < 0.9
+
+
+def test_an_outcome_whose_policy_is_abort_ends_the_run(tmp_path):
+    scenario = make_scenario(tmp_path, policies={RunStatus.CRASHED: FailurePolicy.ABORT})
+    calls = []
+
+    def second_run_crashes(job):
+        calls.append(job)
+        return SimulatedRun(0.1, exit_code=7 if len(calls) == 2 else 0)
+
+    result = run_scenario(scenario, None, settings(scenario), backend=SimulatedBackend(1, second_run_crashes))
+    assert result.stop_reason.code == "aborted"
+    assert len(result.runs) == 2
+
+
+def test_views_show_the_run_at_work(tmp_path):
+    views = []
+    scenario = make_scenario(tmp_path)
+    run_scenario(scenario, None, settings(scenario, max_runs=50), on_update=views.append, backend=backend(2))
+    last = views[-1]
+    assert last.progress.runs >= 50
+    assert last.statuses[RunStatus.FINISHED] + last.statuses.get(RunStatus.TIMEOUT, 0) == last.progress.runs
+    assert last.best_command.endswith(f"--x={last.best['x']!r}")
+
+
+def test_the_time_spent_is_what_the_runs_took(tmp_path):
+    scenario = make_scenario(tmp_path)
+    result = run_scenario(scenario, tmp_path / "run", settings(scenario, max_runs=80), backend=backend(1))
+    values = [record.assignment["x"] for record in read_run_folder(tmp_path / "run").configurations()]
+    order = instance_source(scenario)
+    expected = sum(
+        min(runtime_s(values[run["configuration"]], order.name(run["position"])), run["captime_s"])
+        for run in result.runs
+    )
+    assert math.isclose(result.progress.total_time_s, expected)
+
+
+def test_zero_workers_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="at least 1"):
+        settings_of(make_scenario(tmp_path), workers=-1)
