@@ -189,7 +189,7 @@ MISTAKES = [
     ('name = "small"', "workers = true", "workers", "a whole number"),
     # the target
     (COMMAND, "", "[target]", "command is missing"),
-    (COMMAND, COMMAND + '\nfunction = "a:b"', "[target]", "not both command and function"),
+    (COMMAND, COMMAND + '\nfunction = "a:b"', "function =", "only one of command and function"),
     (COMMAND, "command = []", "command", "the command is empty"),
     (COMMAND, 'command = "./solver {instance}"', "command", "a list of texts"),
     (COMMAND, 'command = ["./solver", 3]', "command", "only texts, not 3"),

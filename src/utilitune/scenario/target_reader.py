@@ -26,11 +26,10 @@ _PATTERNS = tuple(field.name for field in fields(VerdictRules) if field.name.end
 def read_target(table: Table) -> TargetSpec:
     """The target of a scenario."""
     given = [kind for kind in KINDS if table.raw(kind) is not None]
-    if len(given) != 1:
-        found = f"not both {' and '.join(given)}" if given else "one of them is missing"
-        raise table.need(
-            "command" if not given else given[1], f"a target is a command, a function or a matrix; {found}"
-        )
+    if not given:
+        raise table.need("command", "say what to run by one of command, function and matrix")
+    if len(given) > 1:
+        raise table.problem(given[1], f"a target has only one of {' and '.join(given)}; remove the others")
     readers: dict[str, Callable[[Table], TargetSpec]] = {
         "command": _command,
         "function": _function,
