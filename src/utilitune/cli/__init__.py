@@ -7,18 +7,24 @@ mend, 1 for a defect of ours.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
-    import typer
+    from collections.abc import Sequence
+
+_PANELS = {
+    "Configure a program": ("init", "check", "run"),
+    "Look after a run": ("status", "stop", "best", "runs", "evaluate", "export"),
+    "Recorded runtimes": ("replay",),
+}
+_GROUPS = {"datasets": ("Recorded runtimes", "List, fetch and describe recorded runtimes.")}
 
 
-def build_app() -> typer.Typer:
-    """The command tree."""
-    import typer
-
-    from utilitune.cli.replay import replay
-
+def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
+    """The command tree; if the arguments name a command, only as much of it as that command needs."""
     app = typer.Typer(
         name="utilitune",
         no_args_is_help=True,
@@ -28,15 +34,33 @@ def build_app() -> typer.Typer:
         rich_markup_mode="markdown",
     )
     app.callback()(_top)
-    app.command()(replay)
+    asked = next((word for word in arguments if not word.startswith("-")), "")
+    panels = {name: panel for panel, names in _PANELS.items() for name in names}
+    for name in [asked] if asked in panels else panels:
+        command = getattr(import_module(f"utilitune.cli.{name}"), name)
+        app.command(name, rich_help_panel=panels[name])(command)
+    for name, (panel, summary) in _GROUPS.items():
+        group = import_module(f"utilitune.cli.{name}").app if asked == name else _closed_group()
+        app.add_typer(group, name=name, help=summary, rich_help_panel=panel)
     return app
 
 
-def _top(version: bool = False) -> None:
+def _closed_group() -> typer.Typer:
+    """Stands for a group of commands in the overview, without loading them."""
+    group = typer.Typer()
+    group.callback()(_nothing)
+    return group
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
     """Find the best parameter settings for a program, with a proof."""
     if version:
-        import typer
-
         from utilitune import __version__
 
         typer.echo(f"utilitune {__version__}")
@@ -47,8 +71,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
     from utilitune.errors import UtilituneError
 
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        build_app()(args=arguments, standalone_mode=True)
+        build_app(given)(args=given, standalone_mode=True)
     except UtilituneError as error:
         sys.stderr.write(f"utilitune: {error}\n")
         sys.exit(2)

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Protocol
 from utilitune.domain import Progress, RunStatus, StopReason
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.session.failures import FailureWatch
+from utilitune.session.result import task_text
 from utilitune.store.records import ConfigurationRecord, RunRecord
 from utilitune.store.records import Origin as StoredOrigin
-from utilitune.targets.base import Command, Ending, Invocation
+from utilitune.targets.base import Ending, Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -345,10 +346,7 @@ class Coordinator:
         self._stop = self._stop or reason
 
     def _command_text(self, invocation: Invocation) -> str:
-        task = self._parts.rules.target.prepare(invocation)
-        if isinstance(task, Command):
-            return task.shell_text()
-        return f"{task.module}:{task.function}({dict(task.arguments)})"
+        return task_text(self._parts.rules.target.prepare(invocation))
 
     def _wind_down(self) -> None:
         """Cancel what is under way; a run that ended by itself in the meantime still counts."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import Progress, Promise, StopReason
     from utilitune.store.base import StoreReader
+    from utilitune.targets.base import Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,13 @@ class RunResult:
 def command_text(scenario: Scenario, assignment: Mapping[str, Any], instance: str = "INSTANCE") -> str:
     """A configuration as a command line to paste into a shell."""
     captime_s = scenario.max_captime_s or scenario.captime0_s
-    task = build_target(scenario).prepare(Invocation(assignment, instance, scenario.seed, captime_s))
+    return task_text(
+        build_target(scenario).prepare(Invocation(assignment, instance, scenario.seed, captime_s))
+    )
+
+
+def task_text(task: Task) -> str:
+    """What is run, to be repeated by hand: a line for a shell, or a function with its arguments."""
     if isinstance(task, Command):
         return task.shell_text()
     return f"{task.module}:{task.function}({dict(task.arguments)})"

@@ -1,0 +1,201 @@
+"""``utilitune check``: is a scenario right? One real run tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from utilitune.domain import RunOutcome
+    from utilitune.execution.backend import Backend
+    from utilitune.execution.runs import RunRules
+    from utilitune.scenario.model import Scenario
+    from utilitune.targets.base import Invocation
+
+_LONGEST_CHECK_S = 60.0
+_LONGEST_START_S = 10.0
+_TAIL_LINES = 15
+
+
+def check(
+    scenario: Annotated[Path, typer.Argument(help="The scenario file (see: utilitune init).")],
+    captime: Annotated[
+        str | None,
+        typer.Option(help="Stop the run after this time.  [default: the largest captime, at most 60 s]"),
+    ] = None,
+) -> None:
+    """Check a scenario file, then make one real run of the default configuration.
+
+    The run is made on the first training instance, exactly as 'utilitune run' would make it. You see
+    the command, the end of its output, how it was judged and what it used.
+
+    Example:
+        utilitune check scenario.toml
+    """
+    from utilitune.errors import TargetError
+    from utilitune.scenario import read_scenario
+    from utilitune.session.opening import settings_of
+    from utilitune.utility import parse_duration
+
+    captime_s = None if captime is None else parse_duration(captime)
+    told = read_scenario(scenario)
+    settings_of(told)
+    _print_scenario(told, scenario)
+    trial = _try_out(told, captime_s)
+    _print_trial(told, trial)
+    for warning in _warnings(told, trial):
+        _say(f"Warning: {warning}", style="yellow")
+    if not (trial.outcome.finished or trial.outcome.status == "timeout"):
+        why = ": ".join(filter(None, [trial.outcome.status.value, _last_line(trial.outcome.detail)]))
+        raise TargetError(
+            f"the default configuration failed on the first training instance ({why}); run the command above "
+            f"by hand, then mend the program, its command or how its success is judged in {scenario}"
+        )
+    _say(f"Ready: utilitune run {scenario}", style="green")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What the one run showed.
+
+    Attributes:
+        command: What was run, to paste into a shell.
+        captime_s: Where it would have been stopped.
+        outcome: What came of it.
+        start_up_s: How long the program needs to start, where it could be measured.
+    """
+
+    command: str
+    captime_s: float
+    outcome: RunOutcome
+    start_up_s: float | None
+
+
+def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
+    from utilitune.evaluation import usual_captime_s
+    from utilitune.execution.runs import RunRules
+    from utilitune.scenario.instances import instance_source
+    from utilitune.scenario.targets import build_target
+    from utilitune.session.opening import backend_for
+    from utilitune.session.result import task_text
+    from utilitune.targets.base import Invocation
+
+    target = build_target(scenario)
+    target.check()
+    instances = instance_source(scenario)
+    instances.prepare(0)
+    limit_s = min(usual_captime_s(scenario), _LONGEST_CHECK_S) if captime_s is None else captime_s
+    invocation = Invocation(scenario.space.default(), instances.name(0), instances.seed(0), limit_s)
+    rules = RunRules(target, scenario.measure, scenario.memory_bytes)
+    with backend_for(scenario, 1) as backend:
+        outcome = _run(rules, invocation, backend)
+        start_up_s = _start_up_s(scenario, rules, invocation, backend)
+    return Trial(task_text(target.prepare(invocation)), limit_s, outcome, start_up_s)
+
+
+def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> RunOutcome:
+    backend.submit(0, rules.job(invocation))
+    [(_, raw)] = backend.wait()
+    return rules.outcome(invocation, raw)
+
+
+def _start_up_s(
+    scenario: Scenario, rules: RunRules, invocation: Invocation, backend: Backend
+) -> float | None:
+    """How long the program takes to do nothing: its time on an empty instance.
+
+    Most programs refuse an empty file as soon as they have started. None where instances are no files, or
+    where the program does not end by itself.
+    """
+    import tempfile
+    from dataclasses import replace
+
+    from utilitune.domain import Measure, RunStatus
+    from utilitune.scenario.model import CommandSpec, GeneratedInstances
+
+    training = scenario.training
+    files = isinstance(training, GeneratedInstances) or training.files
+    if not (files and isinstance(scenario.target, CommandSpec)):
+        return None
+    with tempfile.NamedTemporaryFile(suffix=Path(invocation.instance).suffix) as empty:
+        limit_s = min(invocation.captime_s, _LONGEST_START_S)
+        outcome = _run(rules, replace(invocation, instance=empty.name, captime_s=limit_s), backend)
+    if outcome.status is RunStatus.TIMEOUT:
+        return None
+    return outcome.cpu_s if scenario.measure is Measure.CPU else outcome.wall_s
+
+
+def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
+    from utilitune.domain import RunStatus
+    from utilitune.utility import format_duration
+
+    smallest = format_duration(scenario.captime0_s)
+    if trial.start_up_s is not None and scenario.captime0_s <= trial.start_up_s:
+        yield (
+            f"the smallest captime, {smallest}, is no longer than the program's start-up of about "
+            f"{format_duration(trial.start_up_s)}: the first runs would all be stopped; raise "
+            "limits.smallest_captime"
+        )
+    if trial.outcome.status is RunStatus.TIMEOUT:
+        yield (
+            f"the run did not finish within {format_duration(trial.captime_s)}, so its output and success "
+            "were not judged: try a longer --captime or an easier first instance"
+        )
+    stop = scenario.stop
+    if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
+        yield "nothing ends the run but you: set promise.epsilon or budget.wall_time, or press Ctrl-C"
+    if scenario.test is None:
+        yield "there are no test instances for 'utilitune evaluate' to compare on: set instances.test"
+
+
+def _print_scenario(scenario: Scenario, path: Path) -> None:
+    from utilitune.scenario.instances import TEST, instance_source
+
+    def size(count: int | None) -> str:
+        return "endless" if count is None else f"{count:,}"
+
+    training = size(instance_source(scenario).count)
+    test = "no" if scenario.test is None else size(instance_source(scenario, TEST).count)
+    _say(
+        f"{path} is valid: {len(scenario.space.names)} parameters, {training} training and {test} test "
+        f"instances, utility {scenario.utility}."
+    )
+
+
+def _print_trial(scenario: Scenario, trial: Trial) -> None:
+    from utilitune.cli.texts import memory_text, printable
+    from utilitune.utility import format_duration
+
+    outcome = trial.outcome
+    _say("\nThe default configuration on the first training instance:")
+    _say(f"  {trial.command}")
+    tail = printable(outcome.output_tail, keep="\n\t").rstrip().splitlines()[-_TAIL_LINES:]
+    _say("The end of its output:" if tail else "It printed nothing.")
+    for line in tail:
+        _say(f"  | {line}")
+    ended = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
+    _say(f"Status: {outcome.status.value}{ended}")
+    _say(
+        f"CPU time {format_duration(outcome.cpu_s)}, wall-clock time {format_duration(outcome.wall_s)}, "
+        f"largest memory {memory_text(outcome.peak_memory_bytes)} "
+        f"(what counts is {scenario.measure.value} time: {format_duration(outcome.runtime_s)})"
+    )
+    if trial.start_up_s is not None:
+        _say(f"Start-up: about {format_duration(trial.start_up_s)} (measured on an empty file)")
+
+
+def _say(text: str, style: str | None = None) -> None:
+    from utilitune.cli.texts import words
+
+    words().print(text, style=style)
+
+
+def _last_line(text: str) -> str:
+    """The line of a traceback or message that says most."""
+    lines = text.strip().splitlines()
+    return lines[-1].strip() if lines else ""

@@ -1,0 +1,176 @@
+"""``utilitune evaluate``: the answer of a run against the default, on the test instances."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utilitune.cli.texts import FOLDER_HELP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from utilitune.evaluation import Comparison, Interval
+    from utilitune.scenario.model import Scenario
+    from utilitune.store import RunFolderReader
+
+
+def evaluate(
+    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    configuration: Annotated[
+        int | None,
+        typer.Option(help="Number of the configuration to evaluate.  [default: the best so far]"),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
+    ] = None,
+    captime: Annotated[
+        str | None,
+        typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
+    ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option(help="Take the test instances from this scenario file, e.g. after adding some."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Draw how many instances each solves within a time (.png, .pdf or .svg)."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of words.")] = False,
+) -> None:
+    """Run the best configuration and the default on the test instances, and compare them.
+
+    Both get the same instances with the same seeds. Every run is kept in the run folder: an evaluation
+    that was interrupted goes on, and a second one makes only the runs that are missing.
+
+    Examples:
+        utilitune evaluate scenario.run --plot solved.png
+
+        utilitune evaluate scenario.run --configuration 17 --captime 5m
+    """
+    from utilitune.evaluation import evaluate_in_folder, plan_evaluation
+    from utilitune.reports.evaluation import check_picture
+    from utilitune.store import read_run_folder
+    from utilitune.utility import parse_duration
+
+    if plot is not None:
+        check_picture(plot)
+    captime_s = None if captime is None else parse_duration(captime)
+    with contextlib.closing(read_run_folder(folder)) as store:
+        plan = plan_evaluation(store, _scenario_of(store, scenario), configuration, captime_s)
+        _warn_if_at_work(store)
+    with _bar() as show:
+        comparison = evaluate_in_folder(plan, folder, workers, show)
+    if plot is not None:
+        _draw(comparison, plan.scenario.name, plot)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(comparison.to_dict(), ensure_ascii=False))
+    else:
+        _print_comparison(comparison, plot)
+
+
+def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
+    """The scenario of a run as it was kept, or a file of the same scenario."""
+    from utilitune.errors import StoreError
+    from utilitune.scenario import Scenario, read_scenario
+
+    if path is None:
+        return Scenario.from_snapshot(store.snapshot.scenario)
+    told = read_scenario(path)
+    if told.digest() != store.snapshot.digest:
+        raise StoreError(
+            f"{path} is another scenario than that of {store.folder}, or was changed in what its runs mean: "
+            "name the file that the run was started with"
+        )
+    return told
+
+
+def _warn_if_at_work(store: RunFolderReader) -> None:
+    from utilitune.cli.texts import words
+
+    if store.owner() is not None:
+        words(stderr=True).print(
+            "Warning: the run is still at work and shares the machine with this evaluation; times are "
+            "more even after 'utilitune stop'.",
+            style="yellow",
+        )
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on the error stream."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("test runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("test runs", total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield show
+
+
+def _draw(comparison: Comparison, name: str, path: Path) -> None:
+    from utilitune.reports.evaluation import solved_over_time, write_picture
+
+    ours, theirs = comparison.chosen, comparison.default
+    curves = {"default": theirs.runtimes_s, f"configuration {ours.configuration}": ours.runtimes_s}
+    title = f"{name}: {comparison.pairs} test instances"
+    write_picture(solved_over_time(curves, comparison.captime_s, title), path)
+
+
+def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from utilitune.cli.texts import words
+    from utilitune.evaluation import RESAMPLES
+    from utilitune.utility import format_duration
+
+    ours, theirs = comparison.chosen, comparison.default
+    table = Table("", f"configuration {ours.configuration}", "default", box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    table.add_row("mean utility", f"{ours.mean_utility:.4f}", f"{theirs.mean_utility:.4f}")
+    table.add_row(
+        "mean runtime", format_duration(ours.mean_runtime_s), format_duration(theirs.mean_runtime_s)
+    )
+    for name in ("solved", "timeouts", "failures"):
+        table.add_row(name, f"{getattr(ours, name):,}", f"{getattr(theirs, name):,}")
+    Console(highlight=False).print(table)
+    say = words().print
+    gain = _figure(comparison.difference, comparison.difference_interval, "{:+.4f}")
+    speed = _figure(comparison.speed_up, comparison.speed_up_interval, "{:.2f} times")
+    say(f"\nUtility gain: {gain}")
+    say(f"Speed-up: {speed}")
+    say(comparison.verdict(), style="bold")
+    say(
+        f"\n{comparison.pairs:,} test instances, the same seed for both. A run without an answer is worth as "
+        f"much as one that never ends; in mean runtime and speed-up it counts as "
+        f"{format_duration(comparison.captime_s)}."
+    )
+    if comparison.difference_interval is not None:
+        say(
+            "The intervals hold approximately: they show how the figures vary when the test instances are "
+            f"drawn again at random, {RESAMPLES:,} times."
+        )
+    if comparison.note:
+        say(comparison.note)
+    if plot is not None:
+        say(f"Drawn: {plot}")
+
+
+def _figure(value: float, interval: Interval | None, form: str) -> str:
+    shown = form.format(value)
+    if interval is None:
+        return shown
+    return (
+        f"{shown}, with 95 % confidence between {form.format(interval.low)} and {form.format(interval.high)}"
+    )

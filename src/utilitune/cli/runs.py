@@ -1,0 +1,145 @@
+"""``utilitune runs``: a table of the runs of a run folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utilitune.cli.texts import FOLDER_HELP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from utilitune.store import StoreReader
+
+Row = dict[str, Any]
+_USUAL_LIMIT = 50
+_LONGEST_DETAIL = 80
+
+
+def runs(
+    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    configuration: Annotated[int | None, typer.Option(help="Only runs of this configuration.")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="Only these: finished, timeout, crashed, memout or wrong-answer.")
+    ] = None,
+    instance: Annotated[
+        str | None, typer.Option(help="Only runs on instances whose name contains this text.")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(help=f"Show only the latest ones; 0 shows all.  [default: {_USUAL_LIMIT}; --csv: 0]"),
+    ] = None,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="Print comma-separated values with all columns.")
+    ] = False,
+) -> None:
+    """Show the runs that were made, also while more are being made.
+
+    Examples:
+        utilitune runs scenario.run --status crashed
+
+        utilitune runs scenario.run --configuration 0 --csv > default.csv
+    """
+    import contextlib
+
+    from utilitune.errors import UsageError
+    from utilitune.store import read_run_folder
+
+    if limit is not None and limit < 0:
+        raise UsageError(f"--limit must not be negative, but is {limit}")
+    wanted = {"configuration": configuration, "status": _known_status(status)}
+    with contextlib.closing(read_run_folder(folder)) as store:
+        found = [
+            row
+            for row in named_rows(store)
+            if all(value is None or row[key] == value for key, value in wanted.items())
+            and (instance is None or instance in row["instance"])
+        ]
+    most = limit if limit is not None else 0 if csv else _USUAL_LIMIT
+    shown = found[-most:] if most else found
+    if csv:
+        _print_csv(shown)
+    else:
+        _print_table(shown, len(found))
+
+
+def named_rows(store: StoreReader) -> Iterator[Row]:
+    """Every run as a flat row, with the name of its instance."""
+    from utilitune.scenario.instances import instance_source
+    from utilitune.scenario.model import Scenario
+    from utilitune.store.export import run_rows
+
+    instances = instance_source(Scenario.from_snapshot(store.snapshot.scenario))
+    for row in run_rows(store):
+        yield {"sequence": row["sequence"], "instance": instances.name(row["position"]), **row}
+
+
+def _known_status(status: str | None) -> str | None:
+    from utilitune.domain import RunStatus
+    from utilitune.errors import UsageError, did_you_mean
+
+    known = [each.value for each in RunStatus]
+    if status is not None and status not in known:
+        raise UsageError(f"there is no status {status!r}; {did_you_mean(status, known)}")
+    return status
+
+
+def _print_csv(rows: Iterable[Row]) -> None:
+    import csv
+    import io
+
+    text = io.StringIO(newline="")
+    writer = None
+    for row in rows:
+        if writer is None:
+            writer = csv.DictWriter(text, fieldnames=list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(row)
+    typer.echo(text.getvalue(), nl=False)
+
+
+def _print_table(rows: list[Row], found: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False)
+    if not rows:
+        console.print("There are no such runs.")
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in ("run", "configuration"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("instance", overflow="fold", min_width=12)
+    table.add_column("status", no_wrap=True)
+    for name in ("captime", "runtime", "cpu", "wall", "memory", "exit"):
+        table.add_column(name, justify="right", no_wrap=True)
+    detailed = any(row["detail"] for row in rows)
+    if detailed:
+        table.add_column("detail", overflow="fold", min_width=12)
+    for row in rows:
+        cells = _cells(row)
+        table.add_row(*(cells if detailed else cells[:-1]))
+    console.print(table)
+    if len(rows) < found:
+        console.print(f"The latest {len(rows):,} of {found:,} runs; --limit 0 shows all.")
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    from utilitune.cli.texts import memory_text, printable
+    from utilitune.utility import format_duration
+
+    times = [format_duration(row[name]) for name in ("captime_s", "runtime_s", "cpu_s", "wall_s")]
+    detail = " ".join(row["detail"].split())
+    return [
+        str(row["sequence"]),
+        str(row["configuration"]),
+        printable(row["instance"]),
+        row["status"],
+        *times,
+        memory_text(row["peak_memory_bytes"]) if row["peak_memory_bytes"] else "",
+        "" if row["exit_code"] is None else str(row["exit_code"]),
+        printable(detail if len(detail) <= _LONGEST_DETAIL else detail[: _LONGEST_DETAIL - 1] + "…"),
+    ]

@@ -1,0 +1,209 @@
+"""``utilitune status``: how a run stands, from any terminal, without disturbing it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from utilitune.cli.texts import FOLDER_HELP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+    from utilitune.domain import RunStatus
+    from utilitune.session.result import RunResult
+    from utilitune.store import RunFolderReader, SessionRecord
+
+_REFRESH_EVERY_S = 1.0
+_LATEST_EVENTS = 5
+
+
+def status(
+    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on showing it until the run ends or Ctrl-C is pressed.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per look instead of words.")
+    ] = False,
+) -> None:
+    """Show what a run has found and proved so far, and whether it is at work.
+
+    Works while the run goes on, also from another terminal, and afterwards.
+
+    Examples:
+        utilitune status scenario.run --watch
+
+        utilitune status scenario.run --json | jq .epsilon
+    """
+    import contextlib
+
+    from utilitune.store import read_run_folder
+
+    with contextlib.closing(read_run_folder(folder)) as store:
+        looks = _looks(store, folder, watch=watch)
+        if as_json:
+            _print_json(looks)
+        elif watch:
+            _show_live(looks)
+        else:
+            _print_once(next(looks))
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a run stands at one moment.
+
+    Attributes:
+        owner: Process id of the coordinator; None if none is at work, 0 if it cannot be told.
+        result: What is found and proved; None as long as there is nothing.
+        counts: Runs by status.
+        elapsed_s: Time on the clock over every start of the run.
+        session: The latest start.
+        events: Kind and text of the latest events.
+    """
+
+    owner: int | None
+    result: RunResult | None
+    counts: Mapping[RunStatus, int]
+    elapsed_s: float
+    session: SessionRecord | None
+    events: Sequence[tuple[str, str]]
+
+    @classmethod
+    def at(cls, store: RunFolderReader, folder: Path) -> Look:
+        """Look at a run now."""
+        from utilitune.session.result import RunResult
+
+        owner = store.owner()
+        sessions = store.sessions()
+        last = store.last_progress()
+        known = last is not None and bool(store.configurations())
+        return cls(
+            owner=owner,
+            result=RunResult.read(store, folder, with_runs=False) if known else None,
+            counts=store.counts(),
+            elapsed_s=_elapsed_s(sessions, [point.at for point in store.trajectory()], owner),
+            session=sessions[-1] if sessions else None,
+            events=[(event.kind, event.text) for event in store.events()][-_LATEST_EVENTS:],
+        )
+
+    def state(self) -> str:
+        """Whether the run is at work, in a sentence."""
+        if self.owner is not None:
+            return f"At work (process {self.owner})." if self.owner else "At work."
+        if self.session is None:
+            return "Not started yet."
+        if self.session.stop is None:
+            return "Not at work: it was ended from outside; start it again to go on, nothing is lost."
+        return f"Not at work: {self.session.stop.advice} ({self.session.stop.code})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "at_work": self.owner is not None,
+            "process": self.owner or None,
+            "state": self.state(),
+            "elapsed_s": self.elapsed_s,
+            "runs_by_status": {status.value: count for status, count in self.counts.items()},
+            "events": [{"kind": kind, "text": text} for kind, text in self.events],
+            **({} if self.result is None else self.result.to_dict()),
+        }
+
+
+def _elapsed_s(sessions: Sequence[SessionRecord], points: Sequence[float], owner: int | None) -> float:
+    """Time on the clock; of a start that was killed, until the last sign of life that was kept."""
+    total_s = 0.0
+    for number, session in enumerate(sessions):
+        latest = number == len(sessions) - 1
+        if session.ended_at is not None:
+            end = session.ended_at
+        elif latest and owner is not None:
+            end = time.time()
+        else:
+            until = float("inf") if latest else sessions[number + 1].started_at
+            end = max((at for at in points if session.started_at <= at <= until), default=session.started_at)
+        total_s += max(0.0, end - session.started_at)
+    return total_s
+
+
+def _looks(store: RunFolderReader, folder: Path, *, watch: bool) -> Iterator[Look]:
+    """One look, or one a second until nobody is at work."""
+    while True:
+        look = Look.at(store, folder)
+        yield look
+        if not watch or look.owner is None:
+            return
+        time.sleep(_REFRESH_EVERY_S)
+
+
+def _print_json(looks: Iterator[Look]) -> None:
+    import json
+
+    for look in looks:
+        typer.echo(json.dumps(look.to_dict(), ensure_ascii=False))
+
+
+def _print_once(look: Look) -> None:
+    from utilitune.cli.texts import words
+
+    words().print(_drawn(look))
+
+
+def _show_live(looks: Iterator[Look]) -> None:
+    """Refresh in place; what was seen last stays on the screen."""
+    import contextlib
+
+    from rich.live import Live
+
+    from utilitune.cli.texts import words
+
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        Live(console=words(), auto_refresh=False, vertical_overflow="visible") as live,
+    ):
+        for look in looks:
+            live.update(_drawn(look), refresh=True)
+
+
+def _drawn(look: Look) -> RenderableType:
+    """The look as a table of facts, the promise first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _facts(look):
+        table.add_row(name, Text(text, style="yellow" if name == "warning" else ""))
+    return table
+
+
+def _facts(look: Look) -> Iterator[tuple[str, str]]:
+    from utilitune.cli.texts import printable
+    from utilitune.utility import format_duration
+
+    yield "state", look.state()
+    ended = ", ".join(f"{count:,} {status.value}" for status, count in look.counts.items() if count)
+    total = f"{sum(look.counts.values()):,}"
+    if look.result is None:
+        yield "promise", "Nothing is proved yet."
+    else:
+        progress = look.result.progress
+        yield "promise", look.result.promise.sentence()
+        yield "ε", f"{progress.epsilon:.4f}"
+        if progress.gamma is not None:
+            yield "γ", f"{progress.gamma:.4f}"
+        yield "leader", printable(look.result.command)
+        yield "in play", f"{progress.alive} of {progress.configurations} configurations"
+        yield "time in runs", format_duration(progress.total_time_s)
+    yield "time passed", format_duration(look.elapsed_s)
+    yield "runs", f"{total} ({ended})" if ended else total
+    for kind, text in look.events:
+        yield kind, printable(text)

@@ -1,0 +1,35 @@
+"""Small things every command says or takes the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+FOLDER_HELP = "The run folder: the --folder of 'utilitune run', by default the scenario's name with .run."
+
+
+def words(*, stderr: bool = False) -> Console:
+    """A console for sentences: they are not cut, and brackets in names mean nothing."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+
+
+def printable(text: str, *, keep: str = "") -> str:
+    """Text from programs and file names, with control characters made visible."""
+    return "".join(sign if sign.isprintable() or sign in keep else _escaped(sign) for sign in text)
+
+
+def memory_text(size_bytes: int) -> str:
+    """A size for people, or "unknown"."""
+    if size_bytes <= 0:
+        return "unknown"
+    if size_bytes >= 2**30:
+        return f"{size_bytes / 2**30:.2f} GiB"
+    return f"{size_bytes / 2**20:.1f} MiB"
+
+
+def _escaped(sign: str) -> str:
+    return sign.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,67 @@
+"""How many test instances each configuration solves within a time: the picture of an evaluation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from utilitune.errors import UsageError
+from utilitune.reports.figures import new_figure, save_figure
+from utilitune.reports.files import check_writable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+PICTURES = (".png", ".pdf", ".svg")
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written, before any work is done."""
+    if path.suffix.lower() not in PICTURES:
+        raise UsageError(f"cannot draw {path.name!r}: its name must end in {', '.join(PICTURES)}")
+    check_writable(path)
+
+
+def solved_share(runtimes_s: Sequence[float], captime_s: float) -> tuple[list[float], list[float]]:
+    """The empirical distribution function as steps: from each time on, this share is solved.
+
+    F(t) = |{i : runtime_i ≤ t}| / n, from the first solved instance to the captime.
+    """
+    finished = np.sort([each for each in runtimes_s if each <= captime_s])
+    shares = np.arange(1, len(finished) + 1) / max(1, len(runtimes_s))
+    last = float(shares[-1]) if len(shares) else 0.0
+    return [*finished.tolist(), captime_s], [*shares.tolist(), last]
+
+
+def solved_over_time(curves: Mapping[str, Sequence[float]], captime_s: float, title: str) -> Any:  # noqa: ANN401 -- a Figure
+    """Share of test instances solved within a time, one curve per configuration.
+
+    Args:
+        curves: Seconds per instance by name; infinite without an answer.
+        captime_s: Where runs were stopped.
+        title: What stands above it.
+    """
+    figure, axes = new_figure()
+    for name, runtimes_s in curves.items():
+        times, shares = solved_share(runtimes_s, captime_s)
+        axes.step(times, shares, where="post", label=name, linewidth=1.8)
+    axes.axvline(captime_s, color="#999999", linestyle=":", linewidth=1, label="captime")
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1.02)
+    axes.set_xlabel("runtime (s)")
+    axes.set_ylabel("share of test instances solved")
+    axes.set_title(title, loc="left", fontsize=10)
+    axes.legend(frameon=False, loc="upper left")
+    return figure
+
+
+def write_picture(figure: Any, path: Path) -> None:  # noqa: ANN401 -- a Figure
+    """Write a figure, whole or not at all."""
+    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    try:
+        save_figure(figure, partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
