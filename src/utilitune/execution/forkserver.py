@@ -36,6 +36,7 @@ _LONGEST_REPORT = 8_000  # characters; six bytes each at most, so a report alway
 def main() -> None:
     """Serve calls until the supervisor goes away."""
     connection = socket.socket(fileno=int(sys.argv[1]))
+    connection.set_inheritable(False)
     greeting = _receive(connection, _HEADER.size)
     function = _load(json.loads(_receive(connection, _HEADER.unpack(greeting)[0])), connection)
     gc.collect()

@@ -8,7 +8,8 @@ closed, and should someone else hold it open, the parent's process id has change
 **When to look.** A tree of k threads cannot consume r more CPU seconds in less than r/k seconds, so that
 is how long the supervisor sleeps. New threads may appear meanwhile; therefore it never sleeps longer than
 r/cores or `LOOK_AGAIN_S`, whichever is longer. A tree that does nothing is looked at ever less often, up
-to every `IDLE_LOOK_S`.
+to every `IDLE_LOOK_S`. Far from its captime a single process is looked at when its time has doubled; several
+are looked at after every hundredth of their time, lest one vanish unseen whose time nobody inherits.
 
 **How to kill.** Process groups first, since the kernel signals a whole group at one moment and a fork
 cannot slip through; then every process left below the supervisor, again and again until there is none.
@@ -41,6 +42,7 @@ from utilitune.execution.output import OutputCollector
 LOOK_AGAIN_S = 0.01
 SHORTEST_LOOK_S = 0.0005
 IDLE_LOOK_S = 0.02
+TREE_LOOK_SHARE = 0.01
 MEMORY_LOOK_S = 0.1
 MEMORY_BYTES_PER_S = 4e9
 """No program fills memory faster than about this; with the room left it says when to look next."""
@@ -189,7 +191,8 @@ class Run:
             if supervisor.whole_tree
             else GroupMeter(self._pid)
         )
-        self._next_look_s = self._started_s + self._pause_s(0.0, threads=1, resident_bytes=0)
+        pause_s = self._pause_s(0.0, threads=1, resident_bytes=0)
+        self._next_look_s = self._started_s + min(pause_s, LOOK_AGAIN_S)
 
     def _watch(self) -> str:
         """Wait for the end of the program or the first limit it reaches; says which."""
@@ -230,7 +233,10 @@ class Run:
         busy = reading.running or reading.cpu_s > self._last_cpu_s
         self._idle_s = 0.0 if busy else min(2 * self._idle_s + SHORTEST_LOOK_S, IDLE_LOOK_S)
         self._last_cpu_s = reading.cpu_s
-        self._next_look_s = now_s + self._pause_s(reading.cpu_s, reading.threads, resident_bytes)
+        pause_s = self._pause_s(reading.cpu_s, reading.threads, resident_bytes)
+        elapsed_s = now_s - self._started_s
+        routine_s = TREE_LOOK_SHARE * elapsed_s if len(reading.processes) > 1 else elapsed_s
+        self._next_look_s = now_s + min(pause_s, max(LOOK_AGAIN_S, routine_s))
         return None
 
     def _pause_s(self, cpu_s: float, threads: int, resident_bytes: int) -> float:
@@ -322,6 +328,7 @@ def main() -> None:
     """Serve the coordinator at the other end of the descriptor named by the first argument."""
     whole_tree = sys.argv[2] == "tree"
     control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)  # a program holding our end would hide our death
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     if whole_tree:

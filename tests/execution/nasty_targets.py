@@ -1,0 +1,218 @@
+"""Programs that misbehave on purpose, run as ``python nasty_targets.py KIND``.
+
+Those that consume a known amount of CPU time print what each of their processes has consumed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+SHARE_S = 0.15
+
+
+def burn(seconds: float = float("inf")) -> None:
+    """Consume CPU time of this process, then print how much it has consumed in all."""
+    while time.process_time() < seconds:
+        sum(range(2000))
+    os.write(1, f"consumed {time.process_time():.6f}\n".encode())
+
+
+def fork(work) -> int:
+    """Do something in a child that never returns."""
+    pid = os.fork()
+    if pid == 0:
+        work()
+        os._exit(0)
+    return pid
+
+
+def detached(work) -> None:
+    """Do something in a daemon: forked twice, in a session of its own."""
+
+    def middle() -> None:
+        os.setsid()
+        fork(work)
+
+    os.waitpid(fork(middle), 0)
+
+
+def with_end(start) -> None:
+    """Start something and wait until every process that does it has ended."""
+    reading, writing = os.pipe()
+    start()
+    os.close(writing)
+    os.read(reading, 1)
+
+
+def single() -> None:
+    burn(2 * SHARE_S)
+
+
+def forks() -> None:
+    for pid in [fork(lambda: burn(SHARE_S)) for _ in range(3)]:
+        os.waitpid(pid, 0)
+    burn(SHARE_S)
+
+
+def threads() -> None:
+    def work() -> None:
+        while time.process_time() < 3 * SHARE_S:
+            sum(range(2000))
+
+    crew = [threading.Thread(target=work) for _ in range(3)]
+    for thread in crew:
+        thread.start()
+    for thread in crew:
+        thread.join()
+    burn(0)
+
+
+def detaches() -> None:
+    with_end(lambda: detached(lambda: burn(2 * SHARE_S)))
+    burn(0)
+
+
+def ignores_children() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with_end(lambda: fork(lambda: burn(4 * SHARE_S)))
+    time.sleep(0.05)
+    burn(0)
+
+
+def burn_forever() -> None:
+    burn()
+
+
+def family_forever() -> None:
+    for _ in range(3):
+        fork(lambda: fork(burn) and burn())
+    burn()
+
+
+def threads_forever() -> None:
+    for _ in range(3):
+        threading.Thread(target=burn).start()
+
+
+def setsid_forever() -> None:
+    def work() -> None:
+        os.setsid()
+        burn()
+
+    fork(work)
+    signal.pause()
+
+
+def daemon_forever() -> None:
+    detached(burn)
+    signal.pause()
+
+
+def deaf_forever() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    fork(burn)
+    burn()
+
+
+def bomb() -> None:
+    """Four generations of two children each; all stay."""
+    for _ in range(4):
+        os.fork()
+        os.setsid() if os.getpid() != os.getsid(0) else None
+    burn()
+
+
+def hop_forever() -> None:
+    """A process that forks and ends, for ever; the first waits."""
+
+    def hop() -> None:
+        while True:
+            if os.fork():
+                os._exit(0)
+
+    fork(hop)
+    burn()
+
+
+def stopped_forever() -> None:
+    fork(burn)
+    child = fork(signal.pause)
+    os.kill(child, signal.SIGSTOP)
+    burn()
+
+
+def zombies_forever() -> None:
+    for _ in range(20):
+        fork(lambda: None)
+    burn()
+
+
+def outlived() -> None:
+    """Ends at once and leaves a daemon and a child behind."""
+    detached(signal.pause)
+    fork(signal.pause)
+    os._exit(0)
+
+
+def flood() -> None:
+    block = b"nothing to see here\n" * 3000
+    os.write(1, b"the answer is 42\n")
+    for _ in range(1000):
+        os.write(1, block)
+
+
+def flood_forever() -> None:
+    block = b"x" * 65536
+    while True:
+        os.write(2, block)
+
+
+def hog() -> None:
+    blocks = []
+    while True:
+        blocks.append(bytearray(os.urandom(1 << 20)))
+        time.sleep(0.002)
+
+
+def shares() -> None:
+    """Four processes that share 60 MB: no more memory than one of them needs."""
+    block = os.urandom(60 << 20)
+    for _ in range(3):
+        fork(lambda: time.sleep(0.5))
+    time.sleep(0.5)
+    print(len(block))
+
+
+def sleeps() -> None:
+    time.sleep(60)
+
+
+def tidy() -> None:
+    """Tidies up when asked to end."""
+
+    def end(*_: object) -> None:
+        os.write(1, b"tidied up\n")
+        sys.exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    burn()
+
+
+def nap() -> None:
+    time.sleep(0.05)
+
+
+def arguments() -> None:
+    for word in sys.argv[2:]:
+        print(ascii(word))
+    print(os.environ.get("NASTY_TEXT"), Path.cwd(), ascii(sys.stdin.read()))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
