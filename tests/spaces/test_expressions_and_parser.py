@@ -213,3 +213,9 @@ small_leaves = st.one_of(
 @given(st.recursive(small_leaves, joined, max_leaves=8))
 def test_satisfiability_agrees_with_trying_every_value(expression: Expression):
     assert satisfiable(expression, PARAMETERS, {}) == brute_force(expression)
+
+
+def test_a_very_long_expression_is_no_trouble():
+    text = " and ".join(f"x != 0.{number:05d}" for number in range(1, 600))
+    assert satisfiable(parse_expression(text), PARAMETERS, {})
+    assert not satisfiable(parse_expression(text + " and x < 0"), PARAMETERS, {})

@@ -90,19 +90,25 @@ def _search(
     parameters: Mapping[str, Parameter],
     conditions: Mapping[str, Expression],
 ) -> bool:
-    if not pending:
-        return True
-    first, rest = pending[0], pending[1:]
-    if isinstance(first, AllOf):
-        return _search([*first.terms, *rest], regions, parameters, conditions)
-    if isinstance(first, AnyOf):
-        return any(_search([term, *rest], regions, parameters, conditions) for term in first.terms)
+    """Settle everything certain first, then try the branches of the first ``or`` that is left."""
     wanted = dict(regions)
-    for name in names_of(first):
-        if name not in wanted:
-            wanted[name] = Region.of(parameters[name])
-            rest = [*rest, conditions[name]] if name in conditions else rest
-    return _narrow(first, wanted, parameters) and _search(rest, wanted, parameters, conditions)
+    certain, choices = list(pending), list[AnyOf]()
+    while certain:
+        first = certain.pop()
+        if isinstance(first, AllOf):
+            certain.extend(first.terms)
+        elif isinstance(first, AnyOf):
+            choices.append(first)
+        else:
+            for name in names_of(first):
+                if name not in wanted:
+                    wanted[name] = Region.of(parameters[name])
+                    certain.extend([conditions[name]] if name in conditions else [])
+            if not _narrow(first, wanted, parameters):
+                return False
+    if not choices:
+        return True
+    return any(_search([term, *choices[1:]], wanted, parameters, conditions) for term in choices[0].terms)
 
 
 def _narrow(leaf: Leaf, regions: Regions, parameters: Mapping[str, Parameter]) -> bool:
