@@ -28,6 +28,8 @@ RECORDED_PARAMETER = "configuration"
 DEFAULT_SEED = 1
 DEFAULT_DELTA = 0.05
 DEFAULT_PROCEDURE = "wager"
+_LEAST_CAPTIME_S = 0.01
+_CAPTIME_RANGE = 1024
 
 
 class Population(StrEnum):
@@ -135,6 +137,11 @@ class StopRules:
 
 FAILURES = (RunStatus.CRASHED, RunStatus.MEMOUT, RunStatus.WRONG_ANSWER)
 """The outcomes that have a policy."""
+
+
+def usual_smallest_captime_s(largest_s: float | None) -> float:
+    """The smallest captime where nobody says one: ten doublings below the largest, but at least 10 ms."""
+    return 1.0 if largest_s is None else min(largest_s, max(_LEAST_CAPTIME_S, largest_s / _CAPTIME_RANGE))
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from utilitune.scenario.model import (
     Scenario,
     StopRules,
     TargetSpec,
+    usual_smallest_captime_s,
 )
 from utilitune.scenario.source import Source, Table
 from utilitune.scenario.target_reader import check_parameters_are_used, read_target
@@ -37,8 +38,6 @@ from utilitune.utility import parse_utility
 """The one parameter of a recorded target: which row."""
 
 Kind = TypeVar("Kind", Measure, Population, FailurePolicy)
-_LEAST_CAPTIME_S = 0.01
-_CAPTIME_RANGE = 1024
 
 
 def read_scenario(path: Path | str) -> Scenario:
@@ -189,7 +188,7 @@ def _limits(table: Table) -> dict[str, Any]:
     memory = table.memory("memory")
     table.finish()
     if smallest is None:
-        smallest = 1.0 if largest is None else min(largest, max(_LEAST_CAPTIME_S, largest / _CAPTIME_RANGE))
+        smallest = usual_smallest_captime_s(largest)
     if largest is not None and largest < smallest:
         raise table.problem(
             "largest_captime", f"the largest captime, {largest:g} s, is below the smallest, {smallest:g} s"
