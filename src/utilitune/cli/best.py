@@ -27,10 +27,10 @@ def best(
 ) -> None:
     """Print the best configuration so far, exactly as it can be pasted elsewhere.
 
-    Examples:
-        utilitune best scenario.run
+    For example:
 
-        utilitune best scenario.run --format json | jq .best
+    - `utilitune best scenario.run`
+    - `utilitune best scenario.run --format json | jq .best`
     """
     import contextlib
 

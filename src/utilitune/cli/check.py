@@ -34,8 +34,9 @@ def check(
     The run is made on the first training instance, exactly as 'utilitune run' would make it. You see
     the command, the end of its output, how it was judged and what it used.
 
-    Example:
-        utilitune check scenario.toml
+    For example:
+
+    - `utilitune check scenario.toml`
     """
     from utilitune.errors import TargetError
     from utilitune.scenario import read_scenario
@@ -161,8 +162,10 @@ def _print_scenario(scenario: Scenario, path: Path) -> None:
 
     training = size(instance_source(scenario).count)
     test = "no" if scenario.test is None else size(instance_source(scenario, TEST).count)
+    count = len(scenario.space.names)
+    parameters = f"{count} parameter{'' if count == 1 else 's'}"
     _say(
-        f"{path} is valid: {len(scenario.space.names)} parameters, {training} training and {test} test "
+        f"{path} is valid: {parameters}, {training} training and {test} test "
         f"instances, utility {scenario.utility}."
     )
 

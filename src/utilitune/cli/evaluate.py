@@ -46,10 +46,10 @@ def evaluate(
     Both get the same instances with the same seeds. Every run is kept in the run folder: an evaluation
     that was interrupted goes on, and a second one makes only the runs that are missing.
 
-    Examples:
-        utilitune evaluate scenario.run --plot solved.png
+    For example:
 
-        utilitune evaluate scenario.run --configuration 17 --captime 5m
+    - `utilitune evaluate scenario.run --plot solved.png`
+    - `utilitune evaluate scenario.run --configuration 17 --captime 5m`
     """
     from utilitune.evaluation import evaluate_in_folder, plan_evaluation
     from utilitune.reports.evaluation import check_picture
@@ -131,7 +131,6 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
     from rich.table import Table
 
     from utilitune.cli.texts import words
-    from utilitune.evaluation import RESAMPLES
     from utilitune.utility import format_duration
 
     ours, theirs = comparison.chosen, comparison.default
@@ -146,25 +145,34 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
         table.add_row(name, f"{getattr(ours, name):,}", f"{getattr(theirs, name):,}")
     Console(highlight=False).print(table)
     say = words().print
-    gain = _figure(comparison.difference, comparison.difference_interval, "{:+.4f}")
-    speed = _figure(comparison.speed_up, comparison.speed_up_interval, "{:.2f} times")
-    say(f"\nUtility gain: {gain}")
-    say(f"Speed-up: {speed}")
+    if ours.configuration != theirs.configuration:
+        gain = _figure(comparison.difference, comparison.difference_interval, "{:+.4f}")
+        speed = _figure(comparison.speed_up, comparison.speed_up_interval, "{:.2f} times")
+        say(f"\nUtility gain: {gain}\nSpeed-up: {speed}")
     say(comparison.verdict(), style="bold")
-    say(
+    for sentence in _explanations(comparison):
+        say(sentence)
+    if plot is not None:
+        say(f"Drawn: {plot}")
+
+
+def _explanations(comparison: Comparison) -> Iterator[str]:
+    """How the figures are to be read."""
+    from utilitune.evaluation import RESAMPLES
+    from utilitune.utility import format_duration
+
+    yield (
         f"\n{comparison.pairs:,} test instances, the same seed for both. A run without an answer is worth as "
-        f"much as one that never ends; in mean runtime and speed-up it counts as "
+        "much as one that never ends; in mean runtime and speed-up it counts as "
         f"{format_duration(comparison.captime_s)}."
     )
     if comparison.difference_interval is not None:
-        say(
+        yield (
             "The intervals hold approximately: they show how the figures vary when the test instances are "
             f"drawn again at random, {RESAMPLES:,} times."
         )
     if comparison.note:
-        say(comparison.note)
-    if plot is not None:
-        say(f"Drawn: {plot}")
+        yield comparison.note
 
 
 def _figure(value: float, interval: Interval | None, form: str) -> str:

@@ -26,10 +26,10 @@ def export(
 ) -> None:
     """Write what a run folder holds to a CSV or Parquet file.
 
-    Examples:
-        utilitune export scenario.run runs.parquet
+    For example:
 
-        utilitune export scenario.run progress.csv --what trajectory
+    - `utilitune export scenario.run runs.parquet`
+    - `utilitune export scenario.run progress.csv --what trajectory`
     """
     import contextlib
 

@@ -38,10 +38,10 @@ def runs(
 ) -> None:
     """Show the runs that were made, also while more are being made.
 
-    Examples:
-        utilitune runs scenario.run --status crashed
+    For example:
 
-        utilitune runs scenario.run --configuration 0 --csv > default.csv
+    - `utilitune runs scenario.run --status crashed`
+    - `utilitune runs scenario.run --configuration 0 --csv > default.csv`
     """
     import contextlib
 
@@ -109,16 +109,16 @@ def _print_table(rows: list[Row], found: int) -> None:
     if not rows:
         console.print("There are no such runs.")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in ("run", "configuration"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("instance", overflow="fold", min_width=12)
+    table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
+    table.add_column("run", justify="right", no_wrap=True)
+    table.add_column("of", justify="right", no_wrap=True)
+    table.add_column("instance", overflow="fold", ratio=3)
     table.add_column("status", no_wrap=True)
-    for name in ("captime", "runtime", "cpu", "wall", "memory", "exit"):
+    for name in ("runtime", "captime", "memory", "exit"):
         table.add_column(name, justify="right", no_wrap=True)
     detailed = any(row["detail"] for row in rows)
     if detailed:
-        table.add_column("detail", overflow="fold", min_width=12)
+        table.add_column("detail", overflow="fold", ratio=4)
     for row in rows:
         cells = _cells(row)
         table.add_row(*(cells if detailed else cells[:-1]))
@@ -131,11 +131,11 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     from utilitune.cli.texts import memory_text, printable
     from utilitune.utility import format_duration
 
-    times = [format_duration(row[name]) for name in ("captime_s", "runtime_s", "cpu_s", "wall_s")]
+    times = [format_duration(row[name]) for name in ("runtime_s", "captime_s")]
     detail = " ".join(row["detail"].split())
     return [
         str(row["sequence"]),
-        str(row["configuration"]),
+        f"#{row['configuration']}",
         printable(row["instance"]),
         row["status"],
         *times,

@@ -37,10 +37,10 @@ def status(
 
     Works while the run goes on, also from another terminal, and afterwards.
 
-    Examples:
-        utilitune status scenario.run --watch
+    For example:
 
-        utilitune status scenario.run --json | jq .epsilon
+    - `utilitune status scenario.run --watch`
+    - `utilitune status scenario.run --json | jq .epsilon`
     """
     import contextlib
 

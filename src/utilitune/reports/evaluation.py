@@ -31,8 +31,9 @@ def solved_share(runtimes_s: Sequence[float], captime_s: float) -> tuple[list[fl
     """
     finished = np.sort([each for each in runtimes_s if each <= captime_s])
     shares = np.arange(1, len(finished) + 1) / max(1, len(runtimes_s))
+    first = float(finished[0]) if len(finished) else captime_s
     last = float(shares[-1]) if len(shares) else 0.0
-    return [*finished.tolist(), captime_s], [*shares.tolist(), last]
+    return [first, *finished.tolist(), captime_s], [0.0, *shares.tolist(), last]
 
 
 def solved_over_time(curves: Mapping[str, Sequence[float]], captime_s: float, title: str) -> Any:  # noqa: ANN401 -- a Figure
@@ -53,7 +54,7 @@ def solved_over_time(curves: Mapping[str, Sequence[float]], captime_s: float, ti
     axes.set_xlabel("runtime (s)")
     axes.set_ylabel("share of test instances solved")
     axes.set_title(title, loc="left", fontsize=10)
-    axes.legend(frameon=False, loc="upper left")
+    axes.legend(frameon=False, loc="lower right")
     return figure
 
 
