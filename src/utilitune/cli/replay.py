@@ -86,7 +86,7 @@ def replay(
     from utilitune.replaying import replay as run_replay
     from utilitune.reports.files import check_writable, write_result
     from utilitune.specification import ProcedureSpec
-    from utilitune.utility import parse_duration
+    from utilitune.utility import parse_duration, parse_utility
 
     specification = ProcedureSpec(
         name=procedure,
@@ -99,6 +99,7 @@ def replay(
         phases=phases,
         captime_s=None if captime is None else parse_duration(captime),
     )
+    worth = parse_utility(utility)
     budget = Budget(math.inf if max_time is None else parse_duration(max_time), max_runs)
     if out is not None:
         check_writable(out)
@@ -106,7 +107,7 @@ def replay(
     if resample is not None:
         matrix = matrix.resample(resample, seed)
     with _LiveView(specification, enabled=not as_json) as view:
-        result = run_replay(matrix, specification, utility=utility, budget=budget, on_progress=view.show)
+        result = run_replay(matrix, specification, utility=worth, budget=budget, on_progress=view.show)
     if out is not None:
         write_result(result, out, title=f"{procedure} on {matrix.source}")
     if as_json:
@@ -145,6 +146,7 @@ class _LiveView:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+        console = Console(stderr=True)
         self._target = specification.epsilon
         self._name = specification.name
         self._bar = Progress(
@@ -152,9 +154,9 @@ class _LiveView:
             BarColumn(bar_width=30),
             TextColumn("{task.fields[state]}"),
             TimeElapsedColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
-            disable=not enabled,
+            disable=not (enabled and console.is_terminal),
         )
         self._task = self._bar.add_task(self._name, total=1.0, state="starting")
 

@@ -125,12 +125,15 @@ class RuntimeMatrix:
         """
         if count < 1:
             raise UsageError(f"the number of resampled instances must be at least 1, not {count}")
-        draws = np.random.default_rng(seed).integers(0, self.positions, count)
-        return replace(self, columns=self.columns[draws])
+        try:
+            draws = _generator(seed).integers(0, self.positions, count)
+            return replace(self, columns=self.columns[draws])
+        except MemoryError:
+            raise UsageError(f"{count} resampled instances do not fit into memory; draw fewer") from None
 
     def shuffle_rows(self, seed: int) -> RuntimeMatrix:
         """The same configurations in a random order, by ``numpy.random.default_rng(seed).permutation(n)``."""
-        return self.take_rows(np.random.default_rng(seed).permutation(self.rows))
+        return self.take_rows(_generator(seed).permutation(self.rows))
 
     def take_rows(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> RuntimeMatrix:
         """Only these configurations, in this order."""
@@ -156,6 +159,12 @@ class RuntimeMatrix:
             f" {self.instances[column]!r} is {what}; use infinity for a run that did not finish",
             path=self.source,
         )
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if seed < 0:
+        raise UsageError(f"a seed must be a whole number of at least 0, not {seed}")
+    return np.random.default_rng(seed)
 
 
 def _names(letter: str, count: int) -> tuple[str, ...]:

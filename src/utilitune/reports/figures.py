@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import MissingExtraError
@@ -16,12 +17,17 @@ PALETTE = ("#0b6e99", "#d1495b", "#66a182", "#edae49", "#574d68", "#8d6a9f", "#2
 """Line colours, told apart in print and by colour-blind readers."""
 
 
+def require_drawing() -> None:
+    """Refuse to draw where matplotlib is not installed; ask this before any long work."""
+    if find_spec("matplotlib") is None:
+        raise MissingExtraError("Drawing a picture", "plot")
+
+
 def new_figure(width_in: float = 7.0, height_in: float = 4.2) -> tuple[Any, Any]:
     """An empty figure and its axes in house style."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("Drawing a picture", "plot") from None
+    require_drawing()
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width_in, height_in), dpi=150, layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)

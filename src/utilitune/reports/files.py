@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import Progress
 from utilitune.errors import UsageError
-from utilitune.reports.figures import epsilon_over_time, save_figure
+from utilitune.reports.figures import epsilon_over_time, require_drawing, save_figure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,11 +24,13 @@ _ENDINGS = (".json", ".csv", *_PICTURES)
 def check_writable(path: Path) -> None:
     """Refuse a file that could not be written, before any work is done."""
     if path.suffix.lower() not in _ENDINGS:
-        raise UsageError(f"cannot write {path.name!r}: its name must end in {', '.join(_ENDINGS)}")
+        raise UsageError(f"cannot write {path}: its name must end in {', '.join(_ENDINGS)}")
     if not path.parent.is_dir():
         raise UsageError(f"cannot write {path}: the folder {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK) or path.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder, or its folder is not writable")
+    if path.suffix.lower() in _PICTURES:
+        require_drawing()
 
 
 def write_result(result: ReplayResult, path: Path, title: str) -> None:
@@ -42,6 +44,8 @@ def write_result(result: ReplayResult, path: Path, title: str) -> None:
         else:
             save_figure(epsilon_over_time({result.procedure: result.trajectory}, title), partial)
         partial.replace(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
     finally:
         partial.unlink(missing_ok=True)
 
