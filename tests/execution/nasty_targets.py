@@ -186,7 +186,7 @@ def shares() -> None:
     for _ in range(3):
         fork(lambda: time.sleep(0.5))
     time.sleep(0.5)
-    print(len(block))
+    sys.stdout.write(f"{len(block)}\n")
 
 
 def sleeps() -> None:
@@ -210,8 +210,8 @@ def nap() -> None:
 
 def arguments() -> None:
     for word in sys.argv[2:]:
-        print(ascii(word))
-    print(os.environ.get("NASTY_TEXT"), Path.cwd(), ascii(sys.stdin.read()))
+        sys.stdout.write(ascii(word) + "\n")
+    sys.stdout.write(f"{os.environ.get('NASTY_TEXT')} {Path.cwd()} {sys.stdin.read()!a}\n")
 
 
 if __name__ == "__main__":

@@ -106,6 +106,7 @@ class Launcher:
             raise LaunchError(f"cannot enter the directory {directory!r}: {error.strerror}") from None
 
     def _call(self, call: wire.Message, output: int, report: int) -> int:
+        self._bury_dead_servers()
         key = (call["module"], call["function"], *call["search_path"])
         if key not in self._servers:
             os.chdir(self._home)
@@ -116,14 +117,19 @@ class Launcher:
         pid: int = self._await(key)["pid"]
         return pid
 
+    def _bury_dead_servers(self) -> None:
+        for pid in self.servers:
+            if os.waitpid(pid, os.WNOHANG)[0] == pid:
+                self.forget_server(pid)
+
     def _await(self, key: tuple[str, ...]) -> wire.Message:
         server = self._servers[key]
         ready, _, _ = select.select([server.connection, self._control], [], [])
         answer = wire.receive(server.connection) if server.connection in ready else {}
-        if answer is None or "error" in answer or not answer:
-            server.connection.close()
-            del self._servers[key]
+        if not answer or "error" in answer:
             os.kill(server.pid, signal.SIGKILL)
+            os.waitpid(server.pid, 0)
+            self.forget_server(server.pid)
         if answer is None:
             raise LaunchError(f"the process that imports the module {key[0]!r} ended unexpectedly")
         if not answer:

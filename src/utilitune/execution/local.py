@@ -56,7 +56,7 @@ class LocalBackend:
         self._selector = selectors.DefaultSelector()
         self._slots: list[_Slot] = []
         self._by_job: dict[int, _Slot] = {}
-        self._failed: list[tuple[int, RawResult]] = []
+        self._submitted = 0
         try:
             for _ in range(workers):
                 self._add_slot()
@@ -76,16 +76,18 @@ class LocalBackend:
         slot = next((slot for slot in self._slots if slot.job_id is None), None)
         if slot is None:
             raise UsageError("all workers are busy; wait for a run to end before submitting another")
+        self._submitted += 1
         slot.job_id = job_id
-        slot.message = wire.encode({"id": job_id, **_as_message(job)})
+        slot.number = self._submitted
+        slot.message = wire.encode({"id": slot.number, **_as_message(job)})
         slot.launches = 1
         self._by_job[job_id] = slot
         slot.send(slot.message)
 
     def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
         """Wait until a run has ended or the time has passed; returns all that have ended."""
-        ended, self._failed = self._failed, []
-        if ended or not self._by_job:
+        ended: list[tuple[int, RawResult]] = []
+        if not self._by_job:
             return ended
         for key, _ in self._selector.select(timeout_s):
             ended.extend(self._read(key.data))
@@ -94,7 +96,8 @@ class LocalBackend:
     def cancel(self, job_id: int) -> None:
         """Ask for a job's end; its result still comes out of `wait`."""
         if job_id in self._by_job:
-            self._by_job[job_id].send(wire.encode({"cancel": job_id}))
+            slot = self._by_job[job_id]
+            slot.send(wire.encode({"cancel": slot.number}))
 
     def close(self) -> None:
         """End every run and release everything."""
@@ -135,9 +138,11 @@ class LocalBackend:
         for message in slot.frames.feed(data):
             if "defect" in message:
                 raise RuntimeError(f"the supervisor of a run failed:\n{message['defect']}")
-            del self._by_job[message["id"]]
+            if slot.job_id is None:
+                raise RuntimeError("a supervisor answered without having a job")
+            ended.append((slot.job_id, _as_result(message["result"])))
+            del self._by_job[slot.job_id]
             slot.job_id = None
-            ended.append((message["id"], _as_result(message["result"])))
         return ended
 
     def _replace(self, slot: _Slot) -> list[tuple[int, RawResult]]:
@@ -153,7 +158,7 @@ class LocalBackend:
             del self._by_job[slot.job_id]
             text = "the process that supervises it was killed twice, perhaps by the system for lack of memory"
             return [(slot.job_id, RawResult(Ending.EXITED, launch_error=text))]
-        successor.job_id, successor.message = slot.job_id, slot.message
+        successor.job_id, successor.number, successor.message = slot.job_id, slot.number, slot.message
         successor.launches = slot.launches + 1
         self._by_job[slot.job_id] = successor
         successor.send(successor.message)
@@ -161,10 +166,15 @@ class LocalBackend:
 
 
 class _Slot:
-    """The coordinator's end of one supervisor."""
+    """The coordinator's end of one supervisor.
+
+    Jobs travel under a number of their own that is never used again, so that a request to cancel one
+    that has just ended cannot hit its successor.
+    """
 
     def __init__(self) -> None:
         self.job_id: int | None = None
+        self.number = 0
         self.message = b""
         self.launches = 0
         self.frames = wire.FrameReader()

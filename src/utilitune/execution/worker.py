@@ -104,7 +104,7 @@ class Supervisor:
                 self.listen(PARENT_LOOK_S)
             job = self.jobs.popleft()
             result = Run(self, job).perform()
-            self.cancelled.discard(job["id"])
+            self.cancelled.clear()
             self.control.sendall(wire.encode({"id": job["id"], "result": result}))
 
     def listen(self, timeout_s: float, output: OutputCollector | None = None) -> None:
