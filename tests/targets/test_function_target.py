@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import functools
+import json
+import sys
+
+import pytest
+
+from execution import python_targets
+from utilitune.domain import RunStatus
+from utilitune.errors import ScenarioError, TargetError
+from utilitune.targets.base import Ending, Invocation, RawResult
+from utilitune.targets.function import FunctionTarget
+
+np = pytest.importorskip("numpy")
+INVOCATION = Invocation({"x": np.float64(0.5), "n": np.int64(3), "c": "a"}, "i", seed=2, captime_s=1.5)
+
+
+def judge(target: FunctionTarget, value):
+    raw = RawResult(Ending.EXITED, exit_code=0, report=json.dumps({"returned": value}))
+    return target.judge(INVOCATION, raw)
+
+
+@pytest.mark.parametrize("given", [python_targets.echoes, "execution.python_targets:echoes"])
+def test_a_function_is_described_by_its_name(given):
+    target = FunctionTarget.of(given)
+    assert (target.module, target.function) == ("execution.python_targets", "echoes")
+    assert target.passes_captime
+    target.check()
+
+
+def test_a_call_holds_plain_values_and_the_way_to_the_module():
+    call = FunctionTarget.of(python_targets.returns).prepare(INVOCATION)
+    assert call.arguments == {"configuration": {"x": 0.5, "n": 3, "c": "a"}, "instance": "i", "seed": 2}
+    assert json.loads(json.dumps(call.arguments)) == call.arguments
+    assert call.search_path == tuple(sys.path)
+    assert "captime" in FunctionTarget.of(python_targets.echoes).prepare(INVOCATION).arguments
+
+
+def in_main(configuration, instance, seed):
+    """Pretends to live in the script being run."""
+
+
+@pytest.mark.parametrize("kind", ["lambda", "nested", "main", "partial"])
+def test_what_cannot_be_found_by_name_is_refused_with_advice(kind, monkeypatch):
+    def nested(configuration, instance, seed):
+        pass
+
+    monkeypatch.setattr(in_main, "__module__", "__main__")
+    function = {
+        "lambda": lambda configuration, instance, seed: None,
+        "nested": nested,
+        "main": in_main,
+        "partial": functools.partial(nested),
+    }[kind]
+    with pytest.raises(ScenarioError, match="move it to the top level of a module of its own"):
+        FunctionTarget.of(function)
+
+
+@pytest.mark.parametrize("name", ["", "module", ":f", "module:", "module:a.b"])
+def test_a_name_must_be_module_and_function(name):
+    with pytest.raises(ScenarioError, match="write it as module:function"):
+        FunctionTarget.of(name)
+
+
+def test_a_name_that_leads_nowhere_is_named():
+    with pytest.raises(TargetError, match="'no_such_module' of the target function cannot be imported"):
+        FunctionTarget.of("no_such_module:f")
+    with pytest.raises(TargetError, match="has no function 'nothing'"):
+        FunctionTarget("execution.python_targets", "nothing").check()
+
+
+def test_a_function_that_cannot_be_called_so_is_refused():
+    with pytest.raises(ScenarioError, match="it lacks configuration, instance, seed"):
+        FunctionTarget.of("os:getcwd")
+
+
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [
+        (None, RunStatus.FINISHED),
+        (True, RunStatus.FINISHED),
+        (0, RunStatus.FINISHED),
+        (False, RunStatus.CRASHED),
+        ({}, RunStatus.FINISHED),
+        ({"status": "wrong-answer"}, RunStatus.WRONG_ANSWER),
+        ({"status": "nonsense"}, RunStatus.CRASHED),
+    ],
+)
+def test_return_values_are_judged(value, status):
+    assert judge(FunctionTarget("m", "f"), value).status is status
+
+
+def test_details_are_kept():
+    verdict = judge(FunctionTarget("m", "f"), {"status": "memout", "detail": "too big"})
+    assert (verdict.status, verdict.detail) == (RunStatus.MEMOUT, "too big")
+
+
+@pytest.mark.parametrize(
+    ("value", "runtime_s"),
+    [(2, 2.0), (0.0, 0.0), ({"runtime": 1.5}, 1.5), (None, None), (True, None), (-1.0, None), ({}, None)],
+)
+def test_reported_runtimes_are_taken_over_where_they_make_sense(value, runtime_s):
+    verdict = judge(FunctionTarget("m", "f", reports_runtime=True), value)
+    assert verdict.runtime_s == runtime_s
+    assert (verdict.status is RunStatus.FINISHED) == (runtime_s is not None)
+
+
+def test_a_function_that_raised_or_left_has_crashed():
+    target = FunctionTarget("m", "f")
+    raised = RawResult(Ending.EXITED, exit_code=1, report=json.dumps({"raised": "x" * 9000 + "ValueError"}))
+    verdict = target.judge(INVOCATION, raised)
+    assert verdict.status is RunStatus.CRASHED
+    assert verdict.detail.endswith("ValueError")
+    assert len(verdict.detail) <= 2000
+    assert "exit code 3" in target.judge(INVOCATION, RawResult(Ending.EXITED, exit_code=3)).detail
