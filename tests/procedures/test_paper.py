@@ -21,7 +21,7 @@ FOREVER = PauseAt(rounds=2**62, total_time_s=math.inf, runs=2**62)
 UNIFORM = parse_utility("uniform(k0=16)")
 
 
-def agree(result: ReplayResult, expected: oracle.Outcome) -> None:
+def assert_agreement(result: ReplayResult, expected: oracle.Outcome) -> None:
     assert counts(result.progress) == counts(expected)
     assert result.stop_reason.code == expected.stop
     assert result.progress.epsilon == pytest.approx(expected.epsilon, abs=1e-12)
@@ -31,14 +31,14 @@ def agree(result: ReplayResult, expected: oracle.Outcome) -> None:
 @given(task=replays())
 def test_oup_agrees_with_the_oracle(task: Replay):
     result = replay(task.matrix, named(task, "oup"), utility=task.utility)
-    agree(result, oracle.oup(task.setting))
+    assert_agreement(result, oracle.oup(task.setting))
 
 
 @settings(max_examples=150)
 @given(task=replays())
 def test_up_agrees_with_the_oracle(task: Replay):
     result = replay(task.matrix, named(task, "up"), utility=task.utility)
-    agree(result, oracle.up(task.setting))
+    assert_agreement(result, oracle.up(task.setting))
 
 
 @settings(max_examples=100)
@@ -51,7 +51,7 @@ def test_coup_agrees_with_the_oracle(task: Replay, epsilons: tuple[float, ...], 
     schedule = listed_schedule(epsilons, gammas)
     result = replay(task.matrix, named(task, "coup", schedule=schedule), utility=task.utility)
     expected = oracle.coup(task.setting, lambda p: epsilons[p - 1], lambda p: gammas[p - 1], phases=3)
-    agree(result, expected)
+    assert_agreement(result, expected)
     assert [
         (phase.phase, phase.configurations, phase.best_index, phase.total_time_s, phase.runs)
         for phase in result.phases
@@ -71,7 +71,7 @@ def test_up_strikes_off_everybody_worse_as_the_oracle_does(doubling: str):
         matrix.runtimes_s[:, matrix.columns].tolist(), oracle.uniform(16), 0.1, new_rule=doubling == "new"
     )
     result = replay(matrix, ProcedureSpec("up", delta=0.1, doubling=doubling), utility="uniform(k0=16)")
-    agree(result, oracle.up(setting))
+    assert_agreement(result, oracle.up(setting))
     assert (result.stop_reason.code, result.progress.alive, result.best) == ("one-left", 1, "c2")
 
 

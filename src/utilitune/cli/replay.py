@@ -18,58 +18,68 @@ if TYPE_CHECKING:
     from utilitune.specification import ProcedureSpec
 
 
+# One line of help per option; the command below then reads as the list of its settings.
+_Data = Annotated[
+    str,
+    typer.Argument(
+        help="Recorded runtimes: an ASlib folder, a .npy, .npz or .csv file, or a name such as "
+        "lookalike:minisat (see: utilitune datasets list)."
+    ),
+]
+_Procedure = Annotated[str, typer.Option(help="naive, up, oup or coup.")]
+_Utility = Annotated[
+    str, typer.Option(help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.")
+]
+_Delta = Annotated[float, typer.Option(help="Probability with which the promise may fail.")]
+_Epsilon = Annotated[
+    float | None,
+    typer.Option(help="Stop once the answer is proved within this of the best.  [default: 0.1; coup: none]"),
+]
+_Doubling = Annotated[str, typer.Option(help="Captime-doubling rule: new or old.")]
+_FirstCaptime = Annotated[str, typer.Option(help="First captime, e.g. 1 or 500ms.")]
+_Accounting = Annotated[
+    str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
+]
+_Resample = Annotated[int | None, typer.Option(help="Draw this many instances at random, with repetition.")]
+_Seed = Annotated[int, typer.Option(help="Seed of --resample.")]
+_Schedule = Annotated[
+    str, typer.Option(help="coup: default, gamma-focus, epsilon-focus, balanced or gamma-then-epsilon.")
+]
+_Epsilons = Annotated[str | None, typer.Option(help="coup: your own ε per phase, e.g. 0.5,0.3,0.2.")]
+_Gammas = Annotated[str | None, typer.Option(help="coup: your own γ per phase, e.g. 0.5,0.2,0.1.")]
+_PhaseLimit = Annotated[int | None, typer.Option(help="coup: most phases.")]
+_Captime = Annotated[str | None, typer.Option(help="naive: its one captime, e.g. 60 or 1m.")]
+_TimeLimit = Annotated[
+    str | None, typer.Option(help="Stop after this much total run time, e.g. 3600 or 10h.")
+]
+_RunLimit = Annotated[int | None, typer.Option(help="Stop after this many runs.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a summary.")]
+_Out = Annotated[
+    Path | None,
+    typer.Option(help="Also write the result: .json, .csv (ε against time) or a picture (.png, .pdf, .svg)."),
+]
+
+
 def replay(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="Recorded runtimes: an ASlib folder, a .npy, .npz or .csv file, or a name such as "
-            "lookalike:minisat (see: utilitune datasets list)."
-        ),
-    ],
-    procedure: Annotated[str, typer.Option(help="naive, up, oup or coup.")] = "oup",
-    utility: Annotated[
-        str, typer.Option(help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.")
-    ] = "log-laplace(k0=60, alpha=1)",
-    delta: Annotated[float, typer.Option(help="Probability with which the promise may fail.")] = 0.1,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            help="Stop once the answer is proved within this of the best.  [default: 0.1; coup: none]"
-        ),
-    ] = None,
-    doubling: Annotated[str, typer.Option(help="Captime-doubling rule: new or old.")] = "new",
-    captime0: Annotated[str, typer.Option(help="First captime, e.g. 1 or 500ms.")] = "1",
-    accounting: Annotated[
-        str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
-    ] = "restart",
-    resample: Annotated[
-        int | None, typer.Option(help="Draw this many instances at random, with repetition.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of --resample.")] = 0,
-    schedule: Annotated[
-        str, typer.Option(help="coup: default, gamma-focus, epsilon-focus, balanced or gamma-then-epsilon.")
-    ] = "default",
-    epsilon_schedule: Annotated[
-        str | None, typer.Option(help="coup: your own ε per phase, e.g. 0.5,0.3,0.2.")
-    ] = None,
-    gamma_schedule: Annotated[
-        str | None, typer.Option(help="coup: your own γ per phase, e.g. 0.5,0.2,0.1.")
-    ] = None,
-    phases: Annotated[int | None, typer.Option(help="coup: most phases.")] = None,
-    captime: Annotated[str | None, typer.Option(help="naive: its one captime, e.g. 60 or 1m.")] = None,
-    max_time: Annotated[
-        str | None, typer.Option(help="Stop after this much total run time, e.g. 3600 or 10h.")
-    ] = None,
-    max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of a summary.")
-    ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write the result: .json, .csv (ε against time) or a picture (.png, .pdf, .svg)."
-        ),
-    ] = None,
+    data: _Data,
+    procedure: _Procedure = "oup",
+    utility: _Utility = "log-laplace(k0=60, alpha=1)",
+    delta: _Delta = 0.1,
+    epsilon: _Epsilon = None,
+    doubling: _Doubling = "new",
+    captime0: _FirstCaptime = "1",
+    accounting: _Accounting = "restart",
+    resample: _Resample = None,
+    seed: _Seed = 0,
+    schedule: _Schedule = "default",
+    epsilon_schedule: _Epsilons = None,
+    gamma_schedule: _Gammas = None,
+    phases: _PhaseLimit = None,
+    captime: _Captime = None,
+    max_time: _TimeLimit = None,
+    max_runs: _RunLimit = None,
+    as_json: _Json = False,
+    out: _Out = None,
 ) -> None:
     """Let a procedure find the best configuration in recorded runtimes, and see what the proof costs.
 
