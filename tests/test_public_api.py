@@ -11,17 +11,22 @@ import utilitune
 
 PUBLIC = [
     "Budget",
+    "ParameterSpace",
     "ProcedureSpec",
     "Progress",
     "Promise",
     "ReplayResult",
+    "RunResult",
     "RuntimeMatrix",
+    "Scenario",
     "StopReason",
     "UtilituneError",
     "Utility",
     "__version__",
+    "configure",
     "parse_utility",
     "read_matrix",
+    "read_scenario",
     "replay",
     "utility_from_callable",
 ]

@@ -4,6 +4,9 @@ The public names are few and load what they need when they are first used::
 
     import utilitune
 
+    result = utilitune.configure(scenario="scenario.toml", max_wall_time="10m")
+    print(result.command, result.promise.sentence())
+
     result = utilitune.replay("path/to/ASlib-scenario", utility="log-laplace(k0=60)")
     print(result.best, result.promise.sentence())
 """
@@ -14,10 +17,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from utilitune.configuring import configure
     from utilitune.data import RuntimeMatrix, read_matrix
     from utilitune.domain import Progress, Promise, StopReason
     from utilitune.errors import UtilituneError
     from utilitune.replaying import Budget, ReplayResult, replay
+    from utilitune.scenario import Scenario, read_scenario
+    from utilitune.session.result import RunResult
+    from utilitune.spaces import ParameterSpace
     from utilitune.specification import ProcedureSpec
     from utilitune.utility import Utility, parse_utility, utility_from_callable
 
@@ -25,33 +32,43 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Budget": "utilitune.replaying",
+    "ParameterSpace": "utilitune.spaces",
     "ProcedureSpec": "utilitune.specification",
     "Progress": "utilitune.domain",
     "Promise": "utilitune.domain",
     "ReplayResult": "utilitune.replaying",
+    "RunResult": "utilitune.session.result",
     "RuntimeMatrix": "utilitune.data",
+    "Scenario": "utilitune.scenario",
     "StopReason": "utilitune.domain",
-    "Utility": "utilitune.utility",
     "UtilituneError": "utilitune.errors",
+    "Utility": "utilitune.utility",
+    "configure": "utilitune.configuring",
     "parse_utility": "utilitune.utility",
     "read_matrix": "utilitune.data",
+    "read_scenario": "utilitune.scenario",
     "replay": "utilitune.replaying",
     "utility_from_callable": "utilitune.utility",
 }
 
 __all__ = [
     "Budget",
+    "ParameterSpace",
     "ProcedureSpec",
     "Progress",
     "Promise",
     "ReplayResult",
+    "RunResult",
     "RuntimeMatrix",
+    "Scenario",
     "StopReason",
     "UtilituneError",
     "Utility",
     "__version__",
+    "configure",
     "parse_utility",
     "read_matrix",
+    "read_scenario",
     "replay",
     "utility_from_callable",
 ]
