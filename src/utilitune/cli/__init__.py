@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PANELS = {
-    "Configure a program": ("init", "check", "run"),
+    "Configure a program": ("demo", "init", "check", "run"),
     "Look after a run": ("status", "stop", "best", "runs", "evaluate", "export"),
     "Recorded runtimes": ("replay",),
 }
