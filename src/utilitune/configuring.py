@@ -33,6 +33,7 @@ from utilitune.utility import Utility, as_utility, parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
     from utilitune.session.coordinator import View
     from utilitune.session.result import RunResult
 
