@@ -1,0 +1,184 @@
+"""``utilitune whatif``: the answer of a run under other utility functions, without a new run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from utilitune.whatif import FamilyAnswer, Recommendation, UtilityFamily, WhatIf
+
+
+def whatif(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, finished or still going on.")],
+    utility: Annotated[
+        list[str] | None,
+        typer.Option(help="Another utility function, e.g. 'uniform(k0=5m)'; may be given several times."),
+    ] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="A whole family: a utility with * for the time that varies, e.g. 'log-laplace(k0=*)'."
+        ),
+    ] = None,
+    from_: Annotated[str, typer.Option("--from", help="The shortest time in place of the *.")] = "1s",
+    to: Annotated[str, typer.Option(help="The longest time in place of the *.")] = "1h",
+    points: Annotated[int, typer.Option(help="How many members of the family are tried at least.")] = 61,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Probability with which anything told may be wrong.  [default: that of the run]"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw ε over the family into this .png, .pdf or .svg file.")
+    ] = None,
+) -> None:
+    """Ask what the answer of a run would be under other utility functions.
+
+    Nothing is run. All answers are proved together, so you may ask for as many utilities as you like,
+    also after having seen the results.
+
+    Examples:
+        utilitune whatif scenario.run --utility 'uniform(k0=60)' --utility 'step(deadline=10)'
+
+        utilitune whatif scenario.run --family 'log-laplace(k0=*)' --from 1s --to 1h --plot k0.png
+    """
+    from utilitune.errors import UsageError
+    from utilitune.reports.whatif import check_picture, write_family_picture
+    from utilitune.utility import parse_duration, parse_utility
+    from utilitune.whatif import UtilityFamily, whatif_run
+
+    if not utility and family is None:
+        raise UsageError(
+            "say which utility to ask for: give --utility 'uniform(k0=60)' or --family 'log-laplace(k0=*)'"
+        )
+    if plot is not None and family is None:
+        raise UsageError("a plot shows a family of utilities: add --family 'log-laplace(k0=*)'")
+    if plot is not None:
+        check_picture(plot)
+    asked = [parse_utility(text) for text in utility or ()]
+    members: UtilityFamily | None = None
+    if family is not None:
+        members = UtilityFamily(family, parse_duration(from_), parse_duration(to), points)
+    answers = whatif_run(run, delta=delta)
+    single = [answers.under(each) for each in asked]
+    ranged = None if members is None else answers.over(members)
+    if plot is not None and ranged is not None:
+        write_family_picture(
+            ranged, plot, title=f"{run.name}: right for all utilities at once, δ = {answers.delta:g}"
+        )
+    if as_json:
+        typer.echo(json.dumps(_as_plain(run, answers, single, ranged), allow_nan=False))
+    else:
+        _print(answers, single, ranged, plot)
+
+
+def _as_plain(
+    run: Path, answers: WhatIf, single: Sequence[Recommendation], ranged: FamilyAnswer | None
+) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "run": str(run),
+        "delta": answers.delta,
+        "population": "finite" if answers.population else "infinite",
+        "configurations": answers.configurations,
+        "promise": answers.promise(),
+        "utilities": [_plain_recommendation(answers, each) for each in single],
+        "family": None,
+    }
+    if ranged is not None:
+        plain["family"] = {
+            "text": ranged.family.text,
+            "from_s": ranged.family.from_s,
+            "to_s": ranged.family.to_s,
+            "ranges": [
+                {
+                    "from_s": each.from_s,
+                    "to_s": each.to_s,
+                    "best_index": each.best_index,
+                    "best": dict(answers.assignments[each.best_index]),
+                    "epsilon": [each.least_epsilon, each.largest_epsilon],
+                }
+                for each in ranged.ranges
+            ],
+            "points": [
+                {"time_s": each.time_s, "best_index": each.best_index, "epsilon": each.epsilon}
+                for each in ranged.points
+            ],
+        }
+    return plain
+
+
+def _plain_recommendation(answers: WhatIf, found: Recommendation) -> dict[str, Any]:
+    return {
+        "utility": str(found.utility),
+        "best_index": found.best_index,
+        "best": dict(answers.assignments[found.best_index]),
+        "epsilon": found.epsilon,
+        "contenders": found.contenders,
+        "bounds": [
+            {"index": index, "runs": runs, "lower": float(lower), "upper": float(upper)}
+            for index, (runs, lower, upper) in enumerate(
+                zip(answers.run_counts, found.lower, found.upper, strict=True)
+            )
+        ],
+    }
+
+
+def _print(
+    answers: WhatIf, single: Sequence[Recommendation], ranged: FamilyAnswer | None, plot: Path | None
+) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    named = {each.best_index for each in single}
+    if single:
+        console.print(_recommendation_table(single))
+    if ranged is not None:
+        named |= {each.best_index for each in ranged.ranges}
+        console.print(_range_table(ranged))
+    console.print("[bold]Configurations[/]")
+    for index in sorted(named):
+        values = ", ".join(f"{name}={value}" for name, value in answers.assignments[index].items())
+        console.print(f"  {index}: {values or 'no parameters'}", markup=False)
+    console.print("[bold]Promise[/]")
+    console.print(f"  {answers.promise()}", markup=False)
+    if plot is not None:
+        console.print(f"Drawn: {plot}", markup=False)
+
+
+def _recommendation_table(single: Sequence[Recommendation]) -> Table:
+    from rich.table import Table
+
+    table = Table("utility", "take", "within ε", "its mean utility", "may be better", box=None)
+    for each in single:
+        best = each.best_index
+        table.add_row(
+            str(each.utility),
+            f"configuration {best}",
+            f"{each.epsilon:.3f}",
+            f"{each.lower[best]:.3f} to {each.upper[best]:.3f}",
+            f"{each.contenders} others",
+        )
+    return table
+
+
+def _range_table(ranged: FamilyAnswer) -> Table:
+    from rich.table import Table
+
+    from utilitune.utility import format_duration
+
+    table = Table(f"* in {ranged.family.text}", "take", "within ε", box=None)
+    for each in ranged.ranges:
+        table.add_row(
+            f"{format_duration(each.from_s)} to {format_duration(each.to_s)}",
+            f"configuration {each.best_index}",
+            f"{each.least_epsilon:.3f} to {each.largest_epsilon:.3f}",
+        )
+    return table
