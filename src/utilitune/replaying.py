@@ -1,16 +1,18 @@
 """Replay: let a procedure work on recorded runtimes, in one call.
 
 `replay` turns names into objects once, drives the engine to its end and returns a `ReplayResult`.
-The engine is the same one that works live; only its evidence is recorded.
+The engine is the same one that works live; only its evidence is recorded. `replay_rival` does the same for
+the rivals of `utilitune.baselines`, which have an answer and a price but promise nothing about utility.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival
 from utilitune.data import RuntimeMatrix, read_matrix
 from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, require_positive
 from utilitune.errors import UsageError
@@ -89,6 +91,49 @@ class ReplayResult:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class RivalResult:
+    """What a rival found and paid; it proves nothing.
+
+    Attributes:
+        procedure: Name of the rival.
+        best: Name of its answer.
+        standing: Final state: answer, total time, runs, configurations.
+        stop_reason: Why it stopped and what to do next.
+        trajectory: How its answer changed, the final state last.
+        anytime: Whether the earlier answers are meant to be used; else only the last one is.
+        wall_s: Seconds the replay itself took.
+    """
+
+    procedure: str
+    best: str
+    standing: Standing
+    stop_reason: StopReason
+    trajectory: tuple[Standing, ...]
+    anytime: bool
+    wall_s: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values under the same names as those of `ReplayResult`; what a rival has not is None."""
+        return {
+            "procedure": self.procedure,
+            "best": self.best,
+            **_as_progress(self.standing),
+            "stop_reason": self.stop_reason.code,
+            "advice": self.stop_reason.advice,
+            "note": "",
+            "promise": f"No promise: {self.procedure} proves nothing about the utility of its answer.",
+            "phases": [],
+            "trajectory": [_as_progress(point) for point in self.trajectory],
+            "wall_s": self.wall_s,
+        }
+
+
+def _as_progress(standing: Standing) -> dict[str, Any]:
+    shared = {field.name: getattr(standing, field.name, None) for field in fields(Progress)}
+    return {**shared, "rounds": standing.runs}
+
+
 def replay(
     data: RuntimeMatrix | str | Path,
     specification: ProcedureSpec | None = None,
@@ -134,6 +179,52 @@ def replay(
         trajectory=tuple(points),
         wall_s=time.perf_counter() - started,
         note=engine.captime_note().strip(),
+    )
+
+
+def replay_rival(
+    data: RuntimeMatrix | str | Path,
+    rival: Rival,
+    *,
+    utility: Utility | str = "log-laplace(k0=60)",
+    seed: int | None = None,
+    budget: Budget | None = None,
+    on_progress: Callable[[Standing], None] | None = None,
+) -> RivalResult:
+    """Let a rival work on recorded runtimes.
+
+    Args:
+        data: A matrix, or what `utilitune.read_matrix` understands: a file, a folder, a data set's name.
+        rival: The rival with its settings.
+        utility: The utility function, or its text form.
+        seed: Seed of the random order in which configurations are drawn; the order of the rows if left out.
+        budget: When to end although the rival could go on.
+        on_progress: Called now and then with where the rival stands.
+
+    Example:
+        >>> from utilitune.baselines.successive_halving import SuccessiveHalving
+        >>> result = replay_rival("synthetic:rows=8,columns=200,seed=1", SuccessiveHalving(budget=240))
+        >>> result.standing.runs, result.stop_reason.code
+        (240, 'finished')
+    """
+    started = time.perf_counter()
+    matrix = data if isinstance(data, RuntimeMatrix) else read_matrix(data)
+    worth = parse_utility(utility) if isinstance(utility, str) else utility
+    limits = budget or Budget()
+    points, stop = play_rival(
+        rival,
+        RecordedRuns.of(matrix, worth, seed),
+        Allowance(limits.max_time_s, limits.max_runs or Allowance().runs),
+        on_progress,
+    )
+    return RivalResult(
+        procedure=rival.name,
+        best=matrix.configurations[points[-1].best_index],
+        standing=points[-1],
+        stop_reason=stop,
+        trajectory=tuple(points),
+        anytime=rival.anytime,
+        wall_s=time.perf_counter() - started,
     )
 
 

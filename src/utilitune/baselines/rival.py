@@ -225,7 +225,7 @@ def _spent(standing: Standing, allowance: Allowance) -> StopReason:
 
 def finished(advice: str) -> StopReason:
     """The reason of a rival that came to its own end."""
-    return StopReason("finished", f"{advice} It promises nothing about the utility of its answer.")
+    return StopReason("finished", advice)
 
 
 def check_optional_captime(captime_s: float | None) -> None:

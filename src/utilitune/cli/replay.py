@@ -12,10 +12,12 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from utilitune.data import RuntimeMatrix
     from utilitune.domain import Progress
     from utilitune.procedures.growth import Schedule
-    from utilitune.replaying import ReplayResult
+    from utilitune.replaying import Budget, ReplayResult
     from utilitune.specification import ProcedureSpec
+    from utilitune.utility import Utility
 
 
 # One line of help per option; the command below then reads as the list of its settings.
@@ -26,7 +28,17 @@ _Data = Annotated[
         "lookalike:minisat (see: utilitune datasets list)."
     ),
 ]
-_Procedure = Annotated[str, typer.Option(help="naive, up, oup or coup.")]
+_Procedure = Annotated[
+    str,
+    typer.Option(
+        help="naive, up, oup or coup; or, without any promise, a rival: successive-halving, hyperband, "
+        "ac-band, car, icar or spc."
+    ),
+]
+_Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A rival's own setting, e.g. budget=20000; repeatable."),
+]
 _Utility = Annotated[
     str, typer.Option(help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.")
 ]
@@ -41,14 +53,16 @@ _Accounting = Annotated[
     str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
 ]
 _Resample = Annotated[int | None, typer.Option(help="Draw this many instances at random, with repetition.")]
-_Seed = Annotated[int, typer.Option(help="Seed of --resample.")]
+_Seed = Annotated[
+    int, typer.Option(help="Seed of --resample, and of the order in which a rival draws configurations.")
+]
 _Schedule = Annotated[
     str, typer.Option(help="coup: default, gamma-focus, epsilon-focus, balanced or gamma-then-epsilon.")
 ]
 _Epsilons = Annotated[str | None, typer.Option(help="coup: your own ε per phase, e.g. 0.5,0.3,0.2.")]
 _Gammas = Annotated[str | None, typer.Option(help="coup: your own γ per phase, e.g. 0.5,0.2,0.1.")]
 _PhaseLimit = Annotated[int | None, typer.Option(help="coup: most phases.")]
-_Captime = Annotated[str | None, typer.Option(help="naive: its one captime, e.g. 60 or 1m.")]
+_Captime = Annotated[str | None, typer.Option(help="naive and rivals: their one captime, e.g. 60 or 1m.")]
 _TimeLimit = Annotated[
     str | None, typer.Option(help="Stop after this much total run time, e.g. 3600 or 10h.")
 ]
@@ -61,9 +75,11 @@ _Out = Annotated[
 
 
 def replay(
+    context: typer.Context,
     data: _Data,
     procedure: _Procedure = "oup",
     utility: _Utility = "log-laplace(k0=60, alpha=1)",
+    settings: _Settings = None,
     delta: _Delta = 0.1,
     epsilon: _Epsilon = None,
     doubling: _Doubling = "new",
@@ -90,40 +106,61 @@ def replay(
         utilitune replay lookalike:minisat --procedure oup --epsilon 0.2
 
         utilitune replay BNSL-2016 --utility 'uniform(k0=60)' --resample 20000 --seed 1 --json
+
+        utilitune replay lookalike:minisat --procedure hyperband --set resource=50m --set eta=5
     """
+    from utilitune.cli.rivals import is_rival, print_rival, read_rival, run_rival
     from utilitune.data import read_matrix
-    from utilitune.replaying import Budget
-    from utilitune.replaying import replay as run_replay
-    from utilitune.reports.files import check_writable, write_result
+    from utilitune.replaying import Budget, ReplayResult
+    from utilitune.reports.files import TABLES, check_writable, write_result
     from utilitune.specification import ProcedureSpec
     from utilitune.utility import parse_duration, parse_utility
 
-    specification = ProcedureSpec(
-        name=procedure,
-        delta=delta,
-        epsilon=0.1 if epsilon is None and procedure != "coup" else epsilon,
-        doubling=doubling,
-        captime0_s=parse_duration(captime0),
-        accounting=accounting,
-        schedule=_own_schedule(epsilon_schedule, gamma_schedule) or schedule,
-        phases=phases,
-        captime_s=None if captime is None else parse_duration(captime),
+    player = (
+        read_rival(context, procedure, settings or [], captime)
+        if is_rival(procedure, settings)
+        else ProcedureSpec(
+            name=procedure,
+            delta=delta,
+            epsilon=0.1 if epsilon is None and procedure != "coup" else epsilon,
+            doubling=doubling,
+            captime0_s=parse_duration(captime0),
+            accounting=accounting,
+            schedule=_own_schedule(epsilon_schedule, gamma_schedule) or schedule,
+            phases=phases,
+            captime_s=None if captime is None else parse_duration(captime),
+        )
     )
     worth = parse_utility(utility)
     budget = Budget(math.inf if max_time is None else parse_duration(max_time), max_runs)
     if out is not None:
-        check_writable(out)
+        check_writable(out, *(() if isinstance(player, ProcedureSpec) else (TABLES,)))
     matrix = read_matrix(data)
     if resample is not None:
         matrix = matrix.resample(resample, seed)
-    with _LiveView(specification, enabled=not as_json) as view:
-        result = run_replay(matrix, specification, utility=worth, budget=budget, on_progress=view.show)
+    result = (
+        _run(matrix, player, worth, budget, quiet=as_json)
+        if isinstance(player, ProcedureSpec)
+        else run_rival(matrix, player, worth, seed, budget, quiet=as_json)
+    )
     if out is not None:
         write_result(result, out, title=f"{procedure} on {matrix.source}")
     if as_json:
         typer.echo(json.dumps(result.to_dict(), allow_nan=False))
-    else:
+    elif isinstance(result, ReplayResult):
         _print_summary(result, out)
+    else:
+        print_rival(result, out)
+
+
+def _run(
+    matrix: RuntimeMatrix, specification: ProcedureSpec, utility: Utility, budget: Budget, *, quiet: bool
+) -> ReplayResult:
+    """Let a procedure work, with a line that lives meanwhile."""
+    from utilitune.replaying import replay as run_replay
+
+    with _LiveView(specification, enabled=not quiet) as view:
+        return run_replay(matrix, specification, utility=utility, budget=budget, on_progress=view.show)
 
 
 def _own_schedule(epsilons: str | None, gammas: str | None) -> Schedule | None:

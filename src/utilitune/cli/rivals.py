@@ -1,0 +1,83 @@
+"""The rivals' part of ``utilitune replay``: their settings, their answer in words, and what they refuse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import typer
+
+    from utilitune.baselines.rival import Rival, Standing
+    from utilitune.data import RuntimeMatrix
+    from utilitune.replaying import Budget, RivalResult
+    from utilitune.utility import Utility
+
+_UNDERSTOOD = {"data", "procedure", "utility", "settings", "resample", "seed", "captime"}
+_UNDERSTOOD |= {"max_time", "max_runs", "as_json", "out"}
+
+
+def is_rival(name: str, settings: list[str] | None) -> bool:
+    """Whether a procedure is a rival; a name that is neither, and settings of what is none, are refused."""
+    from utilitune.baselines.naming import RIVALS
+    from utilitune.errors import UsageError, did_you_mean
+    from utilitune.specification import PROCEDURES
+
+    if name not in RIVALS and name not in PROCEDURES:
+        raise UsageError(f"unknown procedure {name!r}; {did_you_mean(name, (*PROCEDURES, *RIVALS))}")
+    if settings and name not in RIVALS:
+        raise UsageError(f"--set is for rivals such as hyperband; {name} has options of its own, see --help")
+    return name in RIVALS
+
+
+def read_rival(context: typer.Context, name: str, settings: list[str], captime: str | None) -> Rival:
+    """The rival a command line describes; options that mean nothing to it are refused."""
+    from utilitune.baselines.naming import rival_named, rival_settings, split_settings
+    from utilitune.errors import UsageError
+
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if parameter.name not in _UNDERSTOOD and source is not None and source.name == "COMMANDLINE":
+            raise UsageError(
+                f"{parameter.opts[0]} means nothing to {name}; its own settings, given with --set, are "
+                f"{', '.join(rival_settings(name))}"
+            )
+    given = split_settings(settings)
+    if captime is not None:
+        given.setdefault("captime", captime)
+    return rival_named(name, given)
+
+
+def run_rival(
+    matrix: RuntimeMatrix, rival: Rival, utility: Utility, seed: int, budget: Budget, *, quiet: bool
+) -> RivalResult:
+    """Let a rival work, with a line that lives meanwhile."""
+    from rich.console import Console
+
+    from utilitune.replaying import replay_rival
+
+    console = Console(stderr=True, quiet=quiet)
+    with console.status(f"{rival.name}: starting") as status:
+
+        def show(standing: Standing) -> None:
+            status.update(f"{rival.name}: {standing.runs:,} runs  {standing.total_time_s:,.0f} s paid")
+
+        return replay_rival(matrix, rival, utility=utility, seed=seed, budget=budget, on_progress=show)
+
+
+def print_rival(result: RivalResult, out: Path | None) -> None:
+    """What a rival found, in words."""
+    from rich.console import Console
+
+    standing = result.standing
+    console = Console(highlight=False)
+    console.print(f"[bold]Best configuration:[/] {result.best}")
+    console.print(result.to_dict()["promise"])
+    console.print(
+        f"It took {standing.total_time_s:,.2f} s of run time in {standing.runs:,} runs of "
+        f"{standing.configurations} configurations."
+    )
+    console.print(f"Stopped ({result.stop_reason.code}): {result.stop_reason.advice}")
+    if out is not None:
+        console.print(f"Written: {out}")
