@@ -3,10 +3,10 @@
 All files follow from one seed, each from a part of its own, so that a second call makes only what is
 missing. The scenario is written last and never over an existing one.
 
-The sizes are chosen so that parameters matter and runs are short. Measured in CPU time on a busy machine of two
-cores, kissat 4.0.4 takes .04 to .98 s on a test formula with its defaults (mean .187 s), and .01 to .17 s (mean
-.041 s) with the best of 32 random configurations, chosen on 12 training formulas. Half of those 32 were at
-least as good as the default there, and 12 ran into a limit of 2 s at least once.
+The sizes are chosen so that parameters matter and runs are short. Measured in CPU time on a busy machine of
+two cores, kissat 4.0.4 takes .04 to .98 s on a test formula with its defaults (mean .187 s), and .01 to .17 s
+(mean .041 s) with the best of 32 random configurations, chosen on 12 training formulas. Half of those 32 were
+at least as good as the default there, and 12 ran into a limit of 2 s at least once.
 """
 
 from __future__ import annotations

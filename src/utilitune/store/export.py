@@ -59,8 +59,8 @@ def write_parquet(rows: Iterable[dict[str, Any]], path: Path | str) -> int:
     A parameter whose values are of several kinds (numbers and words) becomes a column of text.
     """
     try:
-        import pyarrow as pa  # noqa: PLC0415 - optional and slow to import
-        import pyarrow.parquet as pq  # noqa: PLC0415
+        import pyarrow as pa
+        import pyarrow.parquet as pq
     except ImportError as error:
         raise MissingExtraError("writing Parquet files", "export") from error
     columns: dict[str, list[Any]] = {}
