@@ -1,0 +1,81 @@
+"""``utilitune check``: one real run, shown as it was made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.live_runs import Toy, invoke
+from utilitune.cli import main
+from utilitune.errors import ScenarioError, TargetError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_scenario_that_works(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="900ms")
+    told = invoke("check", toy.scenario)
+    assert told.exit_code == 0
+    assert "1 parameter, 40 training and 8 test instances" in told.stdout
+    [command] = [line for line in told.stdout.splitlines() if line.startswith("  cd ")]
+    assert "--alpha=8.0" in command
+    assert "  | solved" in told.stdout
+    assert "Status: finished, exit code 0" in told.stdout
+    assert "CPU time" in told.stdout
+    assert "Start-up: about" in told.stdout
+    assert "Ready: utilitune run" in told.stdout
+    assert "Warning" not in told.stdout
+
+
+def test_a_captime_below_the_start_up(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="1ms", test=False)
+    told = invoke("check", toy.scenario).stdout
+    assert "the smallest captime, 1 ms, is no longer than the program's start-up" in told
+    assert "there are no test instances" in told
+
+
+def test_a_run_that_does_not_finish_is_no_failure(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    (tmp_path / "solver.py").write_text("while True: pass")
+    told = invoke("check", toy.scenario, "--captime", "50ms")
+    assert told.exit_code == 0
+    assert "did not finish within 50 ms" in told.stdout
+    assert "Start-up" not in told.stdout
+
+
+def test_a_program_that_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    toy = Toy.write(tmp_path)
+    (tmp_path / "solver.py").write_text("print('\\x1b[31mno licence'); raise SystemExit(7)")
+    with pytest.raises(SystemExit) as ended:
+        main(["check", str(toy.scenario)])
+    assert ended.value.code == 2
+    told = capsys.readouterr()
+    assert "  | \\x1b[31mno licence" in told.out
+    assert "exit code 7" in told.out
+    assert told.err.startswith("utilitune: the default configuration failed on the first training instance")
+    assert told.err.count("\n") == 1
+
+
+def test_a_program_that_is_missing(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    text = toy.scenario.read_text()
+    toy.scenario.write_text(text.replace("command = [", 'command = ["no-such-program", '))
+    with pytest.raises((ScenarioError, TargetError), match="no-such-program"):
+        invoke("check", toy.scenario)
+
+
+def test_a_function_and_a_run_without_end(tmp_path: Path):
+    (tmp_path / "quick_target.py").write_text(
+        "def solve(configuration, instance, seed):\n    print('at', instance)\n"
+    )
+    (tmp_path / "scenario.toml").write_text(
+        'utility = "uniform(k0=60)"\n[target]\nfunction = "quick_target:solve"\n'
+        '[parameters.a]\ntype = "bool"\n[instances]\ntraining = ["x y"]\n[procedure]\nname = "oup"\n'
+    )
+    told = invoke("check", tmp_path / "scenario.toml").stdout
+    assert "quick_target:solve({'configuration': {'a': False}, 'instance': 'x y'" in told
+    assert "  | at x y" in told
+    assert "nothing ends the run but you" in told
+    assert "Start-up" not in told

@@ -1,0 +1,109 @@
+"""``utilitune status``: words, JSON and watching, while a run is at work and afterwards."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.live_runs import Toy, invoke
+from utilitune.cli import status as module
+from utilitune.errors import StoreError
+from utilitune.scenario import read_scenario
+from utilitune.store import RunFolder, Snapshot, open_run_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def opened(toy: Toy) -> RunFolder:
+    """The folder as a coordinator holds it."""
+    scenario = read_scenario(toy.scenario)
+    return open_run_folder(toy.folder, Snapshot(scenario.snapshot(), scenario.digest()))
+
+
+def words_of(text: str) -> str:
+    """Output without line breaks."""
+    return " ".join(text.split())
+
+
+def test_a_run_that_has_ended(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    result = toy.run()
+    shown = words_of(invoke("status", toy.folder).stdout)
+    assert result.promise.sentence() in shown
+    assert "Not at work" in shown
+    assert "60 (35 finished, 25 timeout)" in shown
+    assert "solver.py" in shown
+
+
+def test_as_json(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    result = toy.run()
+    told = json.loads(invoke("status", toy.folder, "--json").stdout)
+    assert told["at_work"] is False
+    assert told["epsilon"] == result.progress.epsilon
+    assert told["best"] == dict(result.best)
+    assert sum(told["runs_by_status"].values()) == 60
+    assert told["stop_reason"] == "run-limit"
+    assert told["elapsed_s"] > 0
+
+
+def test_before_anything_is_proved_and_while_at_work(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    store = opened(toy)
+    try:
+        assert "Nothing is proved yet" in invoke("status", toy.folder).stdout
+        store.begin_session({"procedure": {}})
+        store.add_event("warning", "the machine [is] busy")
+        shown = words_of(invoke("status", toy.folder).stdout)
+    finally:
+        store.close()
+    assert f"At work (process {os.getpid()})" in shown
+    assert "warning the machine [is] busy" in shown
+
+
+def test_a_run_that_was_killed_says_how_to_go_on(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    store = opened(toy)
+    store.begin_session({"procedure": {}})
+    store.close()
+    assert "start it again to go on" in words_of(invoke("status", toy.folder).stdout)
+
+
+def test_watching_ends_with_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    toy = Toy.write(tmp_path)
+    toy.run()
+    store = opened(toy)
+    monkeypatch.setattr(module.time, "sleep", lambda _: store.close())
+    lines = invoke("status", toy.folder, "--watch", "--json").stdout.splitlines()
+    assert [json.loads(line)["at_work"] for line in lines] == [True, False]
+    assert "Not at work" in invoke("status", toy.folder, "--watch").stdout
+
+
+def test_time_of_a_killed_start_ends_with_its_last_sign_of_life(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    store = opened(toy)
+    store.begin_session({"procedure": {}})
+    store.close()
+    sessions = store_sessions(toy)
+    start = sessions[0].started_at
+    assert module._elapsed_s(sessions, [start - 1, start + 5, start + 7], owner=None) == pytest.approx(7)
+    assert module._elapsed_s(sessions, [], owner=None) == 0
+    assert module._elapsed_s(sessions, [], owner=1) == pytest.approx(time.time() - start, abs=5)
+
+
+def store_sessions(toy: Toy):
+    store = opened(toy)
+    try:
+        return store.sessions()
+    finally:
+        store.close()
+
+
+def test_no_run_folder(tmp_path: Path):
+    with pytest.raises(StoreError, match="is no run folder"):
+        invoke("status", tmp_path)
