@@ -33,10 +33,6 @@ backend.wait()
 """
 
 
-def supervisors(backend: LocalBackend) -> list[int]:
-    return [slot._process.pid for slot in backend._slots]
-
-
 def wait_until_alive(mark: str, count: int) -> None:
     deadline = time.monotonic() + 30
     while len(alive(mark)) < count:
@@ -60,14 +56,14 @@ def test_nothing_survives_a_coordinator_killed_by_force(kind):
 def test_a_supervisor_that_dies_is_replaced_and_its_run_made_again():
     mark = secrets.token_hex(8)
     with LocalBackend(workers=1) as backend:
-        [first] = supervisors(backend)
+        [first] = backend.supervisors
         backend.submit(3, Job(nasty_command("daemon_forever", mark=mark), limits(captime_s=0.5)))
         wait_until_alive(mark, 2)
         os.kill(first, signal.SIGKILL)
         ended = []
         while not ended:
             ended = backend.wait(60)
-        assert supervisors(backend) != [first]
+        assert backend.supervisors != (first,)
         [(job_id, raw)] = ended
     assert (job_id, raw.ending) == (3, Ending.CAPTIME)
     assert alive(mark) == []
@@ -81,7 +77,7 @@ def test_a_run_whose_supervisors_keep_dying_is_given_up():
         ended = []
         while not ended:
             wait_until_alive(mark, 1)
-            os.kill(supervisors(backend)[0], signal.SIGKILL)
+            os.kill(backend.supervisors[0], signal.SIGKILL)
             ended = backend.wait(60)
         assert "killed twice" in ended[0][1].launch_error
         assert alive(mark) == []
@@ -92,7 +88,7 @@ def test_a_run_whose_supervisors_keep_dying_is_given_up():
 def test_closing_ends_every_run_and_every_supervisor():
     mark = secrets.token_hex(8)
     with LocalBackend(workers=2) as backend:
-        pids = supervisors(backend)
+        pids = backend.supervisors
         for job_id in range(2):
             backend.submit(job_id, Job(nasty_command("family_forever", mark=mark), limits()))
         wait_until_alive(mark, 2)
@@ -106,7 +102,7 @@ def test_sigterm_ends_a_supervisor_and_its_run():
     backend = LocalBackend(workers=1)
     backend.submit(0, Job(nasty_command("daemon_forever", mark=mark), limits()))
     wait_until_alive(mark, 2)
-    os.kill(supervisors(backend)[0], signal.SIGTERM)
+    os.kill(backend.supervisors[0], signal.SIGTERM)
     backend._slots[0]._process.wait(30)
     assert alive(mark) == []
     backend.close()

@@ -69,6 +69,11 @@ class LocalBackend:
         """How many more jobs can be submitted now."""
         return len(self._slots) - len(self._by_job)
 
+    @property
+    def supervisors(self) -> tuple[int, ...]:
+        """Process ids of the supervisors, for whoever wants to watch what they cost."""
+        return tuple(slot.pid for slot in self._slots)
+
     def submit(self, job_id: int, job: Job) -> None:
         """Start a job in a free slot."""
         if job_id in self._by_job:
@@ -196,6 +201,10 @@ class _Slot:
             except OSError as error:
                 self.connection.close()
                 raise TargetError(f"cannot start a supervisor process: {error.strerror}") from None
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def send(self, message: bytes) -> None:
         try:

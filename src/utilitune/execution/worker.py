@@ -40,7 +40,7 @@ from utilitune.execution.metering import (
 from utilitune.execution.output import OutputCollector
 
 LOOK_AGAIN_S = 0.01
-SHORTEST_LOOK_S = 0.0005
+SHORTEST_LOOK_S = 0.0002
 IDLE_LOOK_S = 0.02
 TREE_LOOK_SHARE = 0.01
 MEMORY_LOOK_S = 0.1
