@@ -79,3 +79,14 @@ def test_a_function_and_a_run_without_end(tmp_path: Path):
     assert "  | at x y" in told
     assert "nothing ends the run but you" in told
     assert "Start-up" not in told
+
+
+def test_recorded_runtimes(tmp_path: Path):
+    (tmp_path / "runs.csv").write_text("# cutoff_s = 60\nname,i1,i2\nfirst,30,\nsecond,6,12\n")
+    (tmp_path / "scenario.toml").write_text(
+        'utility = "uniform(k0=60)"\n[target]\nmatrix = "runs.csv"\n[budget]\nruns = 5\n'
+        '[procedure]\nname = "oup"\n'
+    )
+    told = invoke("check", tmp_path / "scenario.toml").stdout
+    assert "  recorded first i" in told
+    assert "test instances for" not in told

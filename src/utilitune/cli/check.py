@@ -133,6 +133,7 @@ def _start_up_s(
 
 def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
     from utilitune.domain import RunStatus
+    from utilitune.scenario.model import RecordedSpec
     from utilitune.utility import format_duration
 
     smallest = format_duration(scenario.captime0_s)
@@ -150,7 +151,7 @@ def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
     stop = scenario.stop
     if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
         yield "nothing ends the run but you: set promise.epsilon or budget.wall_time, or press Ctrl-C"
-    if scenario.test is None:
+    if scenario.test is None and not isinstance(scenario.target, RecordedSpec):
         yield "there are no test instances for 'utilitune evaluate' to compare on: set instances.test"
 
 
