@@ -300,11 +300,11 @@ def _shares(
     """
     sessions = store.sessions()
     procedure: Mapping[str, Any] = sessions[0].settings.get("procedure", {}) if sessions else {}
-    size = procedure.get("configurations")
+    name, size = procedure.get("name"), procedure.get("configurations")
     proposed = [record.origin is Origin.MODEL for record in configurations]
-    if isinstance(size, int) and size >= len(configurations) and not any(proposed):
+    if isinstance(size, int) and len(configurations) <= size and name != "coup" and not any(proposed):
         return equal_shares(delta, size)[: len(configurations)]
-    may_propose = any(proposed) or procedure.get("name") == "wager"
+    may_propose = any(proposed) or name == "wager"
     shares = draw_shares(delta, proposed, may_propose=may_propose)
     fresh = np.array([record.first_position > 0 for record in configurations])
     return np.where(np.array(proposed) & ~fresh, 0.0, shares)
