@@ -9,7 +9,7 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune.errors import ScenarioError, StoreError, UsageError
-from utilitune.store import read_run_folder
+from utilitune.store import RunFolder, RunRecord, read_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +72,25 @@ def test_mistakes_cost_no_runs(tmp_path: Path):
     with pytest.raises(UsageError, match="the captime must be a positive number"):
         invoke("evaluate", toy.folder, "--captime", "0")
     assert not (toy.folder / "evaluation").exists()
+
+
+def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    toy = Toy.write(tmp_path)
+    toy.run()
+    keep = RunFolder.add_run
+
+    def keep_and_interrupt(store: RunFolder, record: RunRecord) -> int:
+        keep(store, record)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(RunFolder, "add_run", keep_and_interrupt)
+        told = invoke("evaluate", toy.folder, "--configuration", "0")
+    assert told.exit_code == 130
+    assert "finished runs are kept" in told.stderr
+    assert kept_runs(toy) == 1
+    invoke("evaluate", toy.folder, "--configuration", "0")
+    assert kept_runs(toy) == 8
 
 
 def kept_runs(toy: Toy) -> int:

@@ -45,7 +45,8 @@ def test_a_real_run_is_stopped(tmp_path: Path):
             time.sleep(0.05)
         told = invoke("stop", toy.folder, "--wait", "60s")
         assert run.wait(60) == 0
-    assert "Stopped after" in told.stdout
+    assert told.stdout.startswith("Stopped on request")
+    assert "runs are kept" in told.stdout
     reader = read_run_folder(toy.folder)
     try:
         assert reader.sessions()[-1].stop.code == "stop-requested"

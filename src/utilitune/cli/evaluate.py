@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
     from utilitune.store import RunFolderReader
 
+_INTERRUPTED = 130  # what shells report after Ctrl-C
+
 
 def evaluate(
     folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
@@ -62,8 +64,12 @@ def evaluate(
     with contextlib.closing(read_run_folder(folder)) as store:
         plan = plan_evaluation(store, _scenario_of(store, scenario), configuration, captime_s)
         _warn_if_at_work(store)
-    with _bar() as show:
-        comparison = evaluate_in_folder(plan, folder, workers, show)
+    try:
+        with _bar() as show:
+            comparison = evaluate_in_folder(plan, folder, workers, show)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
     if plot is not None:
         _draw(comparison, plan.scenario.name, plot)
     if as_json:

@@ -60,7 +60,6 @@ def _stopped(store: RunFolderReader, patience_s: float) -> bool:
 def _tell_how_it_ended(store: RunFolderReader, folder: Path) -> None:
     sessions = store.sessions()
     reason = sessions[-1].stop if sessions else None
-    why = "it ended without giving a reason" if reason is None else reason.advice
-    runs = sum(store.counts().values())
-    typer.echo(f"Stopped after {runs:,} runs. {why[:1].upper()}{why[1:]}")
+    how = "The run has ended." if reason is None else reason.advice
+    typer.echo(f"{how} {sum(store.counts().values()):,} runs are kept.")
     typer.echo(f"See the answer with: utilitune best {folder}")
