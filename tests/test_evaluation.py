@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus
+from utilitune.domain import Measure, Progress, RunOutcome, RunRequest, RunStatus
 from utilitune.errors import ScenarioError, StoreError, UsageError
 from utilitune.evaluation import (
     Comparison,
     compare,
+    evaluate_in_folder,
     plan_evaluation,
     resampled_means,
     run_evaluation,
@@ -23,6 +24,7 @@ from utilitune.evaluation import (
     tail_share,
     usual_captime_s,
 )
+from utilitune.execution.machine import available_cores
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
 from utilitune.spaces import ParameterSpace
@@ -207,6 +209,17 @@ def test_capped_runs_are_repeated_with_a_longer_captime(run: MemoryStore):
     second, _ = evaluated(replace(short, captime_s=20.0), store, program)
     assert program.runs == 18 + capped
     assert second.chosen.timeouts == second.default.timeouts == 0
+
+
+def test_wall_clock_times_on_a_crowded_machine_are_doubted(run: MemoryStore, tmp_path: Path):
+    few = replace(
+        SCENARIO, directory=tmp_path, test=ListedInstances(("1",), files=False), measure=Measure.WALL
+    )
+    plan = plan_evaluation(run, few)
+    crowded = evaluate_in_folder(plan, tmp_path / "run", workers=available_cores() + 1)
+    assert "use fewer --workers" in crowded.note
+    measured = replace(plan, scenario=replace(few, measure=Measure.CPU))
+    assert evaluate_in_folder(measured, tmp_path / "run", workers=available_cores() + 1).note == ""
 
 
 def test_another_set_of_test_instances_is_kept_apart(run: MemoryStore):

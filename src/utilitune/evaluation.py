@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.domain import RunOutcome, RunRequest, RunStatus, require_positive
+from utilitune.domain import Measure, RunOutcome, RunRequest, RunStatus, require_positive
 from utilitune.errors import ScenarioError, StoreError, UsageError
-from utilitune.execution.machine import available_cores
+from utilitune.execution.machine import available_cores, oversubscribed
 from utilitune.execution.runs import RunRules
 from utilitune.scenario.instances import TEST, instance_source
 from utilitune.scenario.model import Population
@@ -55,6 +55,10 @@ RESAMPLES = 10_000
 FEWEST_PAIRS = 6
 """With fewer pairs not even a gain on every one of them would be significant: 2 · 2⁻⁵ > 0.05 (sign test)."""
 
+_CROWDED = (
+    "Runtimes are wall-clock times, but the machine was busy or had fewer cores than workers, so runs may "
+    "have slowed each other down: use fewer --workers."
+)
 _HARDLY_WORTH = 0.05
 _WORTH_MENTIONING = 0.005
 _SHORTEST_MEAN_S = 1e-9
@@ -348,11 +352,13 @@ def evaluate_in_folder(
         contextlib.closing(open_run_folder(place, snapshot)) as store,
         backend_for(plan.scenario, count) as backend,
     ):
+        crowded = plan.scenario.measure is Measure.WALL and oversubscribed(count)
         store.begin_session({"captime_s": plan.captime_s, "workers": count})
         try:
-            return run_evaluation(plan, store, backend, on_run)
+            found = run_evaluation(plan, store, backend, on_run)
         finally:
             store.end_session()
+    return replace(found, note=f"{found.note} {_CROWDED}".strip()) if crowded else found
 
 
 def run_evaluation(
