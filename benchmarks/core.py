@@ -21,7 +21,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from utilitune import RuntimeMatrix, parse_utility, read_matrix
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
 from utilitune.procedures.paper import PaperEngine, PaperSettings, oup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ROOT = Path(__file__).resolve().parents[1]
 UTILITY = parse_utility("log-laplace(k0=60)")
@@ -181,24 +177,23 @@ def _second_start() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "tiny.csv"
         data.write_text("configuration,i1,i2\na,1,2\nb,2,3\n")
-        command = [sys.executable, "-m", "utilitune", "replay", str(data), "--resample", "500", "--json"]
-        started_s = _wall_s(lambda: subprocess.run(command, capture_output=True, check=True))
-    python_s = _wall_s(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
-    beyond_s = started_s - python_s
-    _report(
-        "second start of utilitune replay, beyond Python's", f"{beyond_s:.2f} s", "≤ 2 s", met=beyond_s <= 2
-    )
+        ours = _start([sys.executable, "-m", "utilitune", "replay", str(data), "--resample", "500", "--json"])
+    python = _start([sys.executable, "-c", "pass"])
+    wall_s, cpu_s = (mine - theirs for mine, theirs in zip(ours, python, strict=True))
+    _report("second start of utilitune replay, beyond Python's", f"{wall_s:.2f} s", "≤ 2 s", met=wall_s <= 2)
+    _report("the same in CPU time, which other work disturbs less", f"{cpu_s:.2f} s")
 
 
-def _wall_s(action: Callable[[], object]) -> float:
-    """The quickest of five, after a first time that does not count: other work only slows a start."""
-    action()
-    taken_s = []
-    for _ in range(5):
-        started = time.perf_counter()
-        action()
-        taken_s.append(time.perf_counter() - started)
-    return min(taken_s)
+def _start(command: list[str]) -> tuple[float, float]:
+    """Wall and CPU time of the quickest of five starts, after a first one that does not count."""
+    taken = []
+    for _ in range(6):
+        before = os.times()
+        subprocess.run(command, capture_output=True, check=True)
+        after = os.times()
+        cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
+        taken.append((after.elapsed - before.elapsed, cpu_s))
+    return min(taken[1:])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What tests of several rooms share: the public scenarios, where they are present, and hypothesis' habits."""
+"""What tests of several rooms share: public scenarios, hypothesis' habits, fresh compiled code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from compiled_cache import remove_stale_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +20,12 @@ settings.register_profile(
     "utilitune", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("utilitune")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Once, before any worker begins."""
+    if not hasattr(config, "workerinput"):
+        remove_stale_code()
 
 
 @pytest.fixture(scope="session")
