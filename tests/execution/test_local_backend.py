@@ -53,6 +53,21 @@ def test_nothing_survives_a_coordinator_killed_by_force(kind):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_nothing_survives_even_if_someone_else_holds_the_connections_open():
+    mark = secrets.token_hex(8)
+    holder = COORDINATOR + "import os, time\nprint(os.fork() or time.sleep(30), flush=True)\nbackend.wait()\n"
+    holder = holder.replace("backend.wait()\n", "", 1)
+    command = [sys.executable, "-c", holder, NASTY, "family_forever", mark]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as coordinator:
+        assert coordinator.stdout.readline() == b"started\n"
+        child = int(coordinator.stdout.readline())
+        wait_until_alive(mark, 2)
+        coordinator.kill()
+        assert alive_after_a_while(mark) == []
+        os.kill(child, signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_supervisor_that_dies_is_replaced_and_its_run_made_again():
     mark = secrets.token_hex(8)
     with LocalBackend(workers=1) as backend:
@@ -78,7 +93,7 @@ def test_a_run_whose_supervisors_keep_dying_is_given_up():
         while not ended:
             wait_until_alive(mark, 1)
             os.kill(backend.supervisors[0], signal.SIGKILL)
-            ended = backend.wait(60)
+            ended = backend.wait(1)
         assert "killed twice" in ended[0][1].launch_error
         assert alive(mark) == []
         assert run(backend, nasty_command("nap")).exit_code == 0

@@ -27,7 +27,7 @@ def family():
             assert time.monotonic() < deadline
             time.sleep(0.01)
         yield process, mark
-        metering.kill_marked(f"{MARK}={mark}".encode())
+        metering.kill_marked(f"{MARK}={mark}".encode(), 20)
 
 
 @pytest.mark.parametrize("children_are_listed", [True, False])
@@ -56,7 +56,7 @@ def test_shared_memory_counts_less_than_resident_memory(family):
 
 def test_the_marked_are_killed(family):
     process, mark = family
-    metering.kill_marked(f"{MARK}={mark}".encode())
+    metering.kill_marked(f"{MARK}={mark}".encode(), 20)
     assert process.wait(30) == -signal.SIGKILL
     assert alive(mark) == []
 
@@ -75,7 +75,7 @@ def test_children_of_threads_are_found():
         process.stdout.readline()
         found = {p.pid for p in metering.descendants(os.getpid())}
         assert len(found & set(alive(mark)) - {process.pid}) == 1
-        metering.kill_marked(f"{MARK}={mark}".encode())
+        metering.kill_marked(f"{MARK}={mark}".encode(), 20)
 
 
 def test_a_process_is_read_by_its_own_clock():

@@ -87,10 +87,12 @@ def test_memory_that_processes_share_counts_once(backend):
     assert raw.peak_memory_bytes >= 60 << 20
 
 
-def test_peak_memory_is_that_of_the_program(backend):
+def test_peak_memory_is_that_of_the_program_and_not_of_the_coordinator():
+    ballast = bytearray(os.urandom(100 << 20))
     code = "block = bytearray(50 << 20); block[::4096] = b'x' * len(block[::4096])"
-    raw = run(backend, Command((sys.executable, "-I", "-S", "-c", code)))
-    assert 50 << 20 < raw.peak_memory_bytes < 90 << 20
+    with LocalBackend(workers=1) as own:
+        raw = run(own, Command((sys.executable, "-I", "-S", "-c", code)))
+    assert 50 << 20 < raw.peak_memory_bytes < 90 << 20 < len(ballast)
 
 
 def test_sleeping_is_not_cpu_time_and_the_wall_limit_ends_it(backend):
@@ -150,6 +152,11 @@ def test_a_program_that_cannot_be_started_is_reported(backend, argv, text):
     raw = run(backend, Command(argv))
     assert raw.launch_error == f"cannot start {argv[0]!r}: {text}"
     assert raw.exit_code is None
+
+
+def test_a_variable_that_cannot_be_passed_on_is_reported(backend):
+    raw = run(backend, Command(("true",), environment={"a=b": "c"}))
+    assert raw.launch_error == "cannot start 'true': illegal environment variable name"
 
 
 def test_a_directory_that_does_not_exist_is_reported(backend, tmp_path):

@@ -94,6 +94,8 @@ class Launcher:
             )
         except OSError as error:
             raise LaunchError(f"cannot start {argv[0]!r}: {error.strerror}") from None
+        except ValueError as error:  # an argument or variable that cannot be passed on
+            raise LaunchError(f"cannot start {argv[0]!r}: {error}") from None
         finally:
             if not hasattr(resource, "prlimit"):
                 resource.setrlimit(resource.RLIMIT_CPU, previous)

@@ -8,12 +8,14 @@ found and killed before the new one starts.
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
 import selectors
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -92,10 +94,13 @@ class LocalBackend:
     def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
         """Wait until a run has ended or the time has passed; returns all that have ended."""
         ended: list[tuple[int, RawResult]] = []
-        if not self._by_job:
-            return ended
-        for key, _ in self._selector.select(timeout_s):
-            ended.extend(self._read(key.data))
+        deadline_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        while self._by_job and not ended:
+            left_s = deadline_s - time.monotonic()
+            for key, _ in self._selector.select(None if timeout_s is None else max(0.0, left_s)):
+                ended.extend(self._read(key.data))
+            if left_s <= 0:
+                break
         return ended
 
     def cancel(self, job_id: int) -> None:
@@ -220,7 +225,7 @@ class _Slot:
             self._process.kill()
             self._process.wait()
         if self._process.returncode != 0 and platform.follows_process_trees():
-            kill_marked(os.fsencode(self._mark))
+            kill_marked(os.fsencode(self._mark), _CLOSING_PATIENCE_S)
 
 
 def _as_message(job: Job) -> dict[str, Any]:

@@ -199,13 +199,24 @@ def proportional_bytes(processes: Iterable[Process]) -> int:
     return total
 
 
-def kill_marked(variable: bytes) -> None:
-    """Kill every process whose environment holds ``NAME=value``, until there is none (Linux).
+def own_peak_bytes() -> int:
+    """Largest resident memory of this program so far (Linux).
+
+    The kernel passes it on to whatever is spawned from here, as the least peak that wait4 can report;
+    our own peak by getrusage is in turn inherited from the coordinator and says nothing.
+    """
+    text = _read_file("/proc/self/status")
+    return int(text[text.index(b"VmHWM:") :].split(None, 2)[1]) * 1024
+
+
+def kill_marked(variable: bytes, patience_s: float) -> None:
+    """Kill every process whose environment holds ``NAME=value``, until there is none or time is up (Linux).
 
     This finds what a supervisor left behind that was itself killed by force.
     """
+    deadline_s = time.monotonic() + patience_s
     marked = True
-    while marked:
+    while marked and time.monotonic() < deadline_s:
         marked = False
         for name in os.listdir("/proc"):
             if not name.isdigit():

@@ -35,6 +35,7 @@ from utilitune.execution.metering import (
     TreeMeter,
     TreeReading,
     become_subreaper,
+    own_peak_bytes,
     proportional_bytes,
 )
 from utilitune.execution.output import OutputCollector
@@ -150,7 +151,7 @@ class Run:
         self._started_s = 0.0
         self._ended_s = 0.0
         self._peak_bytes = 0
-        self._spawned_peak_bytes = 0
+        self._inherited_peak_bytes = 0
         self._next_look_s = 0.0
         self._idle_s = 0.0
         self._last_cpu_s = 0.0
@@ -167,7 +168,7 @@ class Run:
             return {"ending": "exited", "launch_error": str(error)}
         except LaunchInterrupted:
             return {"ending": "cancelled"}
-        except Shutdown:
+        except BaseException:  # told to end, or a defect of ours: nothing may survive either
             if self._pid:
                 self._kill_tree(gently=False)
             raise
@@ -178,7 +179,7 @@ class Run:
     def _launch(self) -> None:
         supervisor = self._supervisor
         try:
-            self._spawned_peak_bytes = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
+            self._inherited_peak_bytes = own_peak_bytes() if supervisor.whole_tree else 0
             self._started_s = time.monotonic()
             self._pid = supervisor.launcher.launch(self._job, self._output_end, self._report_end)
         finally:
@@ -273,7 +274,7 @@ class Run:
                 continue
             self._meter.book(usage)
             peak_bytes = _peak_bytes(usage)
-            if peak_bytes > self._spawned_peak_bytes:  # a spawned program starts with our own peak
+            if peak_bytes > self._inherited_peak_bytes:
                 self._peak_bytes = max(self._peak_bytes, peak_bytes)
             if pid == self._pid:
                 self._exit_code = os.waitstatus_to_exitcode(status)
