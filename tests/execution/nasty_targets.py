@@ -140,6 +140,19 @@ def hop_forever() -> None:
     burn()
 
 
+def escape_forever() -> None:
+    """A process that forks, ends and leaves for a session of its own, for ever; the first waits."""
+
+    def escape() -> None:
+        while True:
+            if os.fork():
+                os._exit(0)
+            os.setsid()
+
+    fork(escape)
+    burn()
+
+
 def stopped_forever() -> None:
     fork(burn)
     child = fork(signal.pause)

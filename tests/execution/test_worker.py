@@ -44,6 +44,7 @@ def test_cpu_time_covers_the_whole_tree(backend, kind):
         "deaf_forever",
         "bomb",
         "hop_forever",
+        "escape_forever",
         "stopped_forever",
         "zombies_forever",
         "flood_forever",
