@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from utilitune.baselines.rival import Draws, Standing, check_optional_captime, finished
-from utilitune.domain import require_positive, require_probability
+from utilitune.baselines.rival import Draws, Standing, check_optional_captime, finished, require_whole
+from utilitune.domain import require_probability
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
@@ -133,9 +133,12 @@ class ACBand:
         require_probability("delta", self.delta)
         check_optional_captime(self.captime_s)
         if self.budget is not None:
-            require_positive("the budget of AC-Band", self.budget)
-        if self.race_size < 2:
-            raise UsageError(f"a race needs at least 2 configurations, not {self.race_size}")
+            require_whole("the budget of AC-Band", self.budget)
+        require_whole("the race size of AC-Band", self.race_size, least=2)
+        if not isinstance(self.feedback, Feedback):
+            raise UsageError(
+                f"the feedback must be a Feedback ({' or '.join(Feedback)}), not {self.feedback!r}"
+            )
 
     def play(self, runs: RecordedRuns, allowance: Allowance) -> Generator[Standing, None, StopReason]:
         """Play epoch after epoch; the incumbent stands after each."""

@@ -227,6 +227,9 @@ def _narrow_mean(race: Race, rules: Rules, i: int) -> None:
 def _seek_mean(race: Race, rules: Rules, i: int) -> None:
     """A turn of the second phase: one slice of the run on the next instance."""
     position = rules.instances + race.samples[i]
+    if position >= race.account.evidence.column.size:
+        race.status[i] = EXHAUSTED
+        return
     cap_s = race.cap_s[i]
     until_s = min(race.elapsed_s[i] + rules.slice_s, cap_s)
     lasted_s = watch(race.account, rules.limit_s, i, position, until_s)
@@ -236,8 +239,6 @@ def _seek_mean(race: Race, rules: Rules, i: int) -> None:
         race.moments[i, 0] += lasted_s
         race.moments[i, 1] += lasted_s * lasted_s
         _narrow_mean(race, rules, i)
-        if race.status[i] == MEAN and position + 1 >= race.account.evidence.column.size:
-            race.status[i] = EXHAUSTED
     else:
         race.elapsed_s[i] = lasted_s
 

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from utilitune.baselines.rival import Draws, Objective, Scores, Standing, check_optional_captime, finished
+from utilitune.baselines.rival import (
+    Draws,
+    Objective,
+    Scores,
+    Standing,
+    check_optional_captime,
+    finished,
+    require_objective,
+    require_whole,
+)
 from utilitune.domain import require_positive
 from utilitune.errors import UsageError
 
@@ -90,9 +99,9 @@ class Hyperband:
 
     def __post_init__(self) -> None:
         require_positive("the resource of Hyperband", self.resource_s)
+        require_whole("eta, the factor between Hyperband's rungs,", self.eta, least=2)
+        require_objective(self.objective)
         check_optional_captime(self.captime_s)
-        if self.eta < 2:
-            raise UsageError(f"eta, the factor between Hyperband's rungs, must be at least 2, not {self.eta}")
         if self.resource_s < self.eta:
             raise UsageError(
                 f"the resource of Hyperband ({self.resource_s:g} s) must be at least eta ({self.eta}): "

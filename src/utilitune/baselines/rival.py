@@ -228,6 +228,18 @@ def finished(advice: str) -> StopReason:
     return StopReason("finished", advice)
 
 
+def require_whole(name: str, value: int, least: int = 1) -> None:
+    """Refuse a value that is not a whole number of at least `least`."""
+    if not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} must be a whole number of at least {least}, not {value}")
+
+
+def require_objective(value: Objective) -> None:
+    """Refuse what is no objective; a text would silently compare unequal to every one."""
+    if not isinstance(value, Objective):
+        raise UsageError(f"the objective must be an Objective ({' or '.join(Objective)}), not {value!r}")
+
+
 def check_optional_captime(captime_s: float | None) -> None:
     """Refuse a captime that is not a positive number; none at all is the recording's cutoff."""
     if captime_s is not None:

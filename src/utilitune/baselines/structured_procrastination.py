@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from utilitune.baselines.rival import POINTS_PER_DECADE, Standing, check_optional_captime
+from utilitune.baselines.rival import POINTS_PER_DECADE, Standing, check_optional_captime, require_whole
 from utilitune.compiled import compiled, inlined
 from utilitune.domain import StopReason, require_positive
 from utilitune.errors import UsageError
@@ -256,7 +256,7 @@ class StructuredProcrastination:
 
     def __post_init__(self) -> None:
         require_positive("the first captime", self.captime0_s)
-        require_positive("refresh_every", self.refresh_every)
+        require_whole("refresh_every", self.refresh_every)
         check_optional_captime(self.captime_s)
         if not (math.isfinite(self.multiplier) and self.multiplier > 1):
             raise UsageError(f"the multiplier of caps must be a number above 1, not {self.multiplier}")
@@ -266,15 +266,14 @@ class StructuredProcrastination:
         rules = Rules(self.multiplier, self.refresh_every, runs.captime_s(self.captime_s), runs.positions)
         bench, times_s = _new_bench(runs, rules, min(self.captime0_s, rules.limit_s))
         tree = build_tournament(bench.keys, runs.configurations)
-        checkpoint_s = 0.0
+        checkpoint_s = self.captime0_s
         while True:
             limits = (min(checkpoint_s, allowance.total_time_s), allowance.runs)
             state = advance(bench, times_s, tree, limits)
             if state == NEEDS_ROOM:
                 times_s = _more_room(bench, times_s, int(tree[1]))
                 continue
-            if checkpoint_s > 0:
-                yield _standing(bench)
+            yield _standing(bench)
             checkpoint_s = max(self.captime0_s, float(bench.total_s[0])) * 10 ** (1 / POINTS_PER_DECADE)
             if state == EXHAUSTED:
                 return StopReason(

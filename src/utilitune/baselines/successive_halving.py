@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from utilitune.baselines.rival import Objective, Scores, Standing, check_optional_captime, finished
-from utilitune.domain import require_positive
+from utilitune.baselines.rival import (
+    Objective,
+    Scores,
+    Standing,
+    check_optional_captime,
+    finished,
+    require_objective,
+    require_whole,
+)
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +46,7 @@ def halving_rounds(configurations: int, budget: int) -> list[tuple[int, int]]:
 
 def largest_budget(configurations: int, positions: int) -> int:
     """The largest budget whose runs need no more than so many instances."""
-    low, high = 0, configurations * max(1, (configurations - 1).bit_length()) * positions
+    low, high = 0, configurations * max(1, (configurations - 1).bit_length()) * (positions + 1)
     while low < high:
         middle = (low + high + 1) // 2
         if sum(further for _, further in halving_rounds(configurations, middle)) <= positions:
@@ -67,7 +74,8 @@ class SuccessiveHalving:
     objective: Objective = Objective.UTILITY
 
     def __post_init__(self) -> None:
-        require_positive("the budget of Successive Halving", self.budget)
+        require_whole("the budget of Successive Halving", self.budget)
+        require_objective(self.objective)
         check_optional_captime(self.captime_s)
 
     def play(self, runs: RecordedRuns, allowance: Allowance) -> Generator[Standing, None, StopReason]:
