@@ -104,6 +104,8 @@ class Promise:
                 "No promise yet about the whole space: "
                 f"{self.configurations} random configurations are too few."
             )
+        if self.epsilon >= 1:
+            return "Nothing is proved yet: there are too few runs to tell any configuration from the best."
         return (
             f"With probability {share} this configuration is within ε = {self.epsilon:.3g} of {whom}, {over}."
         )

@@ -102,12 +102,11 @@ def replay(
     Nothing is run: a run that the procedure asks for is looked up in the data and paid for with the
     time it took then.
 
-    Examples:
-        utilitune replay lookalike:minisat --procedure oup --epsilon 0.2
+    For example:
 
-        utilitune replay BNSL-2016 --utility 'uniform(k0=60)' --resample 20000 --seed 1 --json
-
-        utilitune replay lookalike:minisat --procedure hyperband --set resource=50m --set eta=5
+    - `utilitune replay lookalike:minisat --procedure oup --epsilon 0.2`
+    - `utilitune replay BNSL-2016 --utility 'uniform(k0=60)' --resample 20000 --seed 1 --json`
+    - `utilitune replay lookalike:minisat --procedure hyperband --set resource=50m --set eta=5`
     """
     from utilitune.cli.rivals import is_rival, print_rival, read_rival, run_rival
     from utilitune.data import read_matrix

@@ -37,10 +37,10 @@ def run(
     Starts a run, or goes on with the one in the folder: budgets and targets may be larger than
     before. Ctrl-C at any moment leaves a valid answer, and starting again goes on from there.
 
-    Examples:
-        utilitune run scenario.toml
+    For example:
 
-        utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05
+    - `utilitune run scenario.toml`
+    - `utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05`
     """
     from utilitune.cli.live import watching
     from utilitune.cli.summary import print_result

@@ -45,10 +45,10 @@ def whatif(
     Nothing is run. All answers are proved together, so you may ask for as many utilities as you like,
     also after having seen the results.
 
-    Examples:
-        utilitune whatif scenario.run --utility 'uniform(k0=60)' --utility 'step(deadline=10)'
+    For example:
 
-        utilitune whatif scenario.run --family 'log-laplace(k0=*)' --from 1s --to 1h --plot k0.png
+    - `utilitune whatif scenario.run --utility 'uniform(k0=60)' --utility 'step(deadline=10)'`
+    - `utilitune whatif scenario.run --family 'log-laplace(k0=*)' --from 1s --to 1h --plot k0.png`
     """
     from utilitune.errors import UsageError
     from utilitune.reports.whatif import check_picture, write_family_picture

@@ -102,6 +102,7 @@ class Parts:
         instances: The instance order.
         supply: Where configurations come from.
         abort_on: Outcomes that end the run.
+        command_of: A configuration as a command line to show.
         patience_s: How long to wait for a run before looking whether to stop; None on a virtual clock.
     """
 
@@ -113,6 +114,7 @@ class Parts:
     instances: Instances
     supply: ConfigurationSupply
     abort_on: frozenset[RunStatus] = frozenset()
+    command_of: Callable[[Mapping[str, Any]], str] = str
     patience_s: float | None = 0.25
 
 
@@ -376,12 +378,11 @@ class Coordinator:
         self._shown_at = now
         progress = self.progress
         best = self._assignments[progress.best_index]
-        command = self._command_text(Invocation(best, "INSTANCE", 0, math.inf))
         self._on_update(
             View(
                 progress=progress,
                 best=best,
-                best_command=command,
+                best_command=self._parts.command_of(best),
                 elapsed_s=self._elapsed_s(),
                 runs_per_s=(self._books.runs - self._runs_before) / max(1e-9, now - self._started),
                 workers_busy=len(self._flights),

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import signal
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Measure, RunStatus, StopReason
 from utilitune.errors import TargetError, UsageError, UtilituneError
 from utilitune.execution.local import LocalBackend
-from utilitune.execution.machine import oversubscribed
+from utilitune.execution.machine import available_cores, oversubscribed
 from utilitune.execution.runs import RunRules
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.procedures.evidence import LiveEvidence
@@ -20,7 +20,7 @@ from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import FailurePolicy
 from utilitune.scenario.targets import build_target
 from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
-from utilitune.session.result import RunResult
+from utilitune.session.result import RunResult, command_text
 from utilitune.session.supply import ConfigurationSupply
 from utilitune.specification import build_engine, specification_from_options
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
@@ -78,7 +78,7 @@ def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSetting
         max_wall_s=math.inf if stop.wall_time_s is None else stop.wall_time_s,
         max_runs=math.inf if stop.runs is None else stop.runs,
     )
-    count = workers or scenario.workers or os.cpu_count() or 1
+    count = workers or scenario.workers or available_cores()
     if count < 1:
         raise UsageError(f"the number of workers must be at least 1, not {count}")
     return RunSettings(specification, budget, count)
@@ -164,6 +164,7 @@ def _assemble(
         abort_on=frozenset(
             status for status in RunStatus if scenario.policies.get(status) is FailurePolicy.ABORT
         ),
+        command_of=partial(command_text, scenario),
         patience_s=None if isinstance(backend, SimulatedBackend) else 0.25,
     )
     return Coordinator(parts, settings.budget, on_update)
@@ -171,12 +172,11 @@ def _assemble(
 
 def _warn(store: Store, measure: Measure, workers: int) -> None:
     """Keep a warning where wall-clock times would be distorted by too many runs at once."""
-    cores = os.cpu_count() or 1
     if measure is Measure.WALL and oversubscribed(workers):
         store.add_event(
             "warning",
-            f"Runtimes are wall-clock times, but the machine is busy or {workers} workers share {cores} "
-            "cores: runs disturb each other; use measure = 'cpu' or fewer workers.",
+            f"Runtimes are wall-clock times, but the machine is busy or {workers} workers share "
+            f"{available_cores()} cores: runs disturb each other; use measure = 'cpu' or fewer workers.",
         )
 
 
