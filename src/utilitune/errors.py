@@ -38,13 +38,21 @@ class UtilityError(UtilituneError):
 
 
 class _LocatedError(UtilituneError):
-    """An error in a file, shown as ``file:line: text``."""
+    """An error in a file, shown as ``file:line: text`` or ``file:line:column: text``."""
 
-    def __init__(self, text: str, *, path: Path | str | None = None, line: int | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        path: Path | str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
         self.path = path
         self.line = line
-        place = "" if path is None else f"{path}: " if line is None else f"{path}:{line}: "
-        super().__init__(place + text)
+        self.column = column
+        place = "" if path is None else ":".join(str(part) for part in (path, line, column) if part)
+        super().__init__(f"{place}: {text}" if place else text)
 
 
 class DataError(_LocatedError):

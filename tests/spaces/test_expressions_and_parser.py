@@ -113,8 +113,8 @@ def test_names_with_dashes_dots_and_backquotes():
         ("n = 3", "unexpected '=' at character 3"),
         ("n not 3", "needs 'in'"),
         ("__import__('os')", "needs one of"),
-        ("(" * 200 + "n > 3" + ")" * 200, "nested more than 100 levels"),
-        ("not " * 200 + "n > 3", "nested more than 100 levels"),
+        ("(" * 200 + "n > 3" + ")" * 200, "nested more than 40 levels"),
+        ("not " * 200 + "n > 3", "nested more than 40 levels"),
     ],
 )
 def test_mistakes_are_named_with_their_place(text: str, fragment: str):

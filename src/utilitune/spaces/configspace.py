@@ -24,7 +24,10 @@ from utilitune.spaces.expressions import (
     Comparison,
     Expression,
     Membership,
+    Presence,
     Relation,
+    TermComparison,
+    to_text,
 )
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value, number_default
 from utilitune.spaces.problems import SpaceError
@@ -158,6 +161,8 @@ def _clause(entry: Entry) -> Expression:
 
 
 def _to_content(space: ParameterSpace) -> dict[str, Any]:
+    for name in space.ranges:
+        raise SpaceError(f"ConfigSpace cannot say that the range of {name!r} depends on other parameters")
     clause = _Lowering(space, _clause_entry, lambda kind, terms: {"type": kind, "clauses": terms})
     return {
         "name": None,
@@ -171,6 +176,8 @@ def _to_content(space: ParameterSpace) -> dict[str, Any]:
 def _hyperparameter(parameter: Parameter) -> dict[str, Any]:
     common = {"name": parameter.name, "default_value": parameter.default, "meta": None}
     if isinstance(parameter, NumberParameter):
+        if parameter.digits is not None:
+            raise SpaceError(f"ConfigSpace cannot say that {parameter.name!r} has {parameter.digits} digits")
         kind = "uniform_int" if parameter.integer else "uniform_float"
         bounds = {"lower": parameter.low, "upper": parameter.high, "log": parameter.log}
         return {"type": kind, **common, **bounds}
@@ -231,6 +238,8 @@ class _Lowering:
                 return self._split(name, symbol, _Other(other))
             case Comparison(name, symbol, value):
                 return self._comparison(name, symbol, value)
+            case TermComparison() | Presence():
+                raise SpaceError(f"ConfigSpace cannot say {to_text(expression)}")
 
     def _split(self, name: str, symbol: str, value: object) -> dict[str, Any]:
         """``!=``, ``<=`` and ``>=`` as two comparisons each."""

@@ -2,13 +2,12 @@
 
 A tree has no negation: `negated` pushes it down to the comparisons. **A comparison that mentions an
 inactive parameter does not hold, whichever way it is written**: with an inactive `a` neither
-``a == 1`` nor ``a != 1`` nor ``not (a == 1)`` holds.
+``a == 1`` nor ``a != 1`` nor ``not (a == 1)`` holds. Only `Presence` asks for inactivity itself.
 """
 
 from __future__ import annotations
 
 import operator
-import re
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ import numpy as np
 from utilitune.errors import did_you_mean
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value
 from utilitune.spaces.problems import SpaceError
+from utilitune.spaces.terms import Term, evaluate, name_text, names_in, term_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -33,8 +33,7 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-WORDS = frozenset({"and", "or", "not", "in", "true", "false"})
-PLAIN_NAME = re.compile(r"[^\W\d][\w.-]*")
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 
@@ -66,6 +65,23 @@ class Membership:
 
 
 @dataclass(frozen=True, slots=True)
+class TermComparison:
+    """Two terms against each other, at least one of them more than a name or a number."""
+
+    left: Term
+    operator: str
+    right: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """A parameter is active (or, with ``active=False``, is not)."""
+
+    name: str
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """Every term holds."""
 
@@ -79,11 +95,11 @@ class AnyOf:
     terms: tuple[Expression, ...]
 
 
-Expression = Comparison | Relation | Membership | AllOf | AnyOf
-Leaf = Comparison | Relation | Membership
+Leaf = Comparison | Relation | Membership | TermComparison | Presence
+Expression = Leaf | AllOf | AnyOf
 
 
-def negated(expression: Expression) -> Expression:
+def negated(expression: Expression) -> Expression:  # noqa: PLR0911 - one case per kind
     """The opposite, with the negation at the comparisons (De Morgan)."""
     match expression:
         case Comparison(name, symbol, value):
@@ -92,6 +108,10 @@ def negated(expression: Expression) -> Expression:
             return Relation(name, OPPOSITE[symbol], other)
         case Membership(name, values, negative):
             return Membership(name, values, not negative)
+        case TermComparison(left, symbol, right):
+            return TermComparison(left, OPPOSITE[symbol], right)
+        case Presence(name, active):
+            return Presence(name, not active)
         case AllOf(terms):
             return AnyOf(tuple(negated(term) for term in terms))
         case AnyOf(terms):
@@ -109,12 +129,17 @@ def leaves(expression: Expression) -> Iterator[Leaf]:
 
 def names_of(expression: Expression) -> list[str]:
     """The parameters a tree mentions, each once, in order."""
-    names: dict[str, None] = {}
-    for leaf in leaves(expression):
-        names[leaf.name] = None
-        if isinstance(leaf, Relation):
-            names[leaf.other] = None
-    return list(names)
+    return list(dict.fromkeys(name for leaf in leaves(expression) for name in _leaf_names(leaf)))
+
+
+def _leaf_names(leaf: Leaf) -> tuple[str, ...]:
+    match leaf:
+        case TermComparison(left, _, right):
+            return (*names_in(left), *names_in(right))
+        case Relation(name, _, other):
+            return name, other
+        case _:
+            return (leaf.name,)
 
 
 def check(expression: Expression, parameters: Mapping[str, Parameter]) -> None:
@@ -123,19 +148,29 @@ def check(expression: Expression, parameters: Mapping[str, Parameter]) -> None:
         if name not in parameters:
             raise SpaceError(f"there is no parameter {name!r}; {did_you_mean(name, parameters)}")
     for leaf in leaves(expression):
-        parameter = parameters[leaf.name]
-        if isinstance(leaf, Membership):
-            for value in leaf.values:
-                parameter.code(value)
-        elif isinstance(leaf, Relation):
-            other = parameters[leaf.other]
-            if not (isinstance(parameter, NumberParameter) and isinstance(other, NumberParameter)):
-                raise SpaceError(
-                    f"{to_text(leaf)} compares two parameters that are not both numbers; "
-                    "compare each with its own values instead"
-                )
-        else:
-            _check_comparison(leaf, parameter)
+        match leaf:
+            case Membership(name, values):
+                for value in values:
+                    parameters[name].code(value)
+            case Comparison(name):
+                _check_comparison(leaf, parameters[name])
+            case Relation() | TermComparison():
+                _check_numbers(leaf, parameters)
+            case Presence():
+                pass
+
+
+def _check_numbers(leaf: Relation | TermComparison, parameters: Mapping[str, Parameter]) -> None:
+    kinds = {name: isinstance(parameters[name], NumberParameter) for name in _leaf_names(leaf)}
+    if all(kinds.values()):
+        return
+    if isinstance(leaf, Relation):
+        raise SpaceError(
+            f"{to_text(leaf)} compares two parameters that are not both numbers; "
+            "compare each with its own values instead"
+        )
+    wrong = next(name for name, number in kinds.items() if not number)
+    raise SpaceError(f"{to_text(leaf)} calculates with {wrong!r}, which is not a number")
 
 
 def _check_comparison(leaf: Comparison, parameter: Parameter) -> None:
@@ -150,7 +185,7 @@ def _check_comparison(leaf: Comparison, parameter: Parameter) -> None:
         raise SpaceError(f"{to_text(leaf)} compares the number {leaf.name!r} with something that is not one")
 
 
-def holds(
+def holds(  # noqa: PLR0911 - one case per kind
     expression: Expression, parameters: Mapping[str, Parameter], columns: Mapping[str, NDArray[np.float64]]
 ) -> NDArray[np.bool_]:
     """Where a checked expression holds, given the codes of every parameter (NaN: inactive)."""
@@ -169,6 +204,13 @@ def holds(
             return _compared(columns[name], symbol, columns[other])
         case Comparison(name, symbol, value):
             return _compared(columns[name], symbol, comparison_code(parameters[name], value))
+        case TermComparison(left, symbol, right):
+            some = columns[next(iter(_leaf_names(expression)))]
+            holding = _compared(evaluate(left, columns), symbol, evaluate(right, columns))
+            return np.broadcast_to(holding, some.shape)
+        case Presence(name, active):
+            inactive: NDArray[np.bool_] = np.isnan(columns[name])
+            return ~inactive if active else inactive
 
 
 def _compared(
@@ -184,24 +226,24 @@ def comparison_code(parameter: Parameter, value: Value) -> float:
     return float(value) if isinstance(parameter, NumberParameter) else parameter.code(value)
 
 
-def to_text(expression: Expression) -> str:
+def to_text(expression: Expression) -> str:  # noqa: PLR0911 - one case per kind
     """The expression in the grammar of `parser`."""
     match expression:
         case Relation(name, symbol, other):
-            return f"{_name_text(name)} {symbol} {_name_text(other)}"
+            return f"{name_text(name)} {symbol} {name_text(other)}"
         case Comparison(name, symbol, value):
-            return f"{_name_text(name)} {symbol} {_value_text(value)}"
+            return f"{name_text(name)} {symbol} {_value_text(value)}"
         case Membership(name, values, negative):
             inside = "not in" if negative else "in"
-            return f"{_name_text(name)} {inside} [{', '.join(map(_value_text, values))}]"
+            return f"{name_text(name)} {inside} [{', '.join(map(_value_text, values))}]"
+        case TermComparison(left, symbol, right):
+            return f"{term_text(left)} {symbol} {term_text(right)}"
+        case Presence(name, active):
+            return f"{'' if active else 'not '}active({name_text(name)})"
         case AllOf(terms):
             return " and ".join(f"({to_text(t)})" if isinstance(t, AnyOf) else to_text(t) for t in terms)
         case AnyOf(terms):
             return " or ".join(to_text(term) for term in terms)
-
-
-def _name_text(name: str) -> str:
-    return name if PLAIN_NAME.fullmatch(name) and name not in WORDS else f"`{name}`"
 
 
 def _value_text(value: Value) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Value = str | int | float | bool
 LARGEST_EXACT_INTEGER = 2**53
+MOST_DIGITS = 15
+VOID = math.inf
+"""The code of a parameter whose range, which depends on others, holds no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,8 @@ class NumberParameter:
     """A float or an integer between two bounds, both included.
 
     A draw is uniform over the range. On the log scale a float has the density of exp(U) with U uniform
-    on [ln low, ln high], and an integer k has probability proportional to ln((k + 1) / k).
+    on [ln low, ln high], and an integer k has probability proportional to ln((k + 1) / k). With `digits`, a
+    draw is rounded to that many decimal places, and no other values count.
 
     Attributes:
         name: Its name.
@@ -37,6 +41,7 @@ class NumberParameter:
         default: Its value in the default configuration.
         integer: Whether only whole numbers count.
         log: Whether draws are uniform on the log scale.
+        digits: Decimal places of its values, for a float that is not kept exactly.
     """
 
     name: str
@@ -45,8 +50,11 @@ class NumberParameter:
     default: float
     integer: bool = False
     log: bool = False
+    digits: int | None = None
 
     def __post_init__(self) -> None:
+        if self.digits is not None and (self.integer or not 0 <= self.digits <= MOST_DIGITS):
+            raise self._problem(f"digits are for floats, and between 0 and {MOST_DIGITS}", "digits")
         for bound in (self.low, self.high):
             self._check_number(bound, "range")
         if not self.low < self.high:
@@ -78,6 +86,8 @@ class NumberParameter:
             raise self._problem(f"{value!r} is not a whole number", key)
         if self.integer and abs(value) > LARGEST_EXACT_INTEGER:
             raise self._problem(f"{value!r} is beyond the largest supported integer, 2^53", key)
+        if self.digits is not None and value != round(value, self.digits):
+            raise self._problem(f"{value!r} has more than {self.digits} decimal places", key)
 
     @property
     def ordered(self) -> bool:
@@ -103,14 +113,46 @@ class NumberParameter:
     def draw(self, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Codes of `count` independent draws."""
         if self.log:
-            top = self.high + 1 if self.integer else self.high
-            draws = np.exp(generator.uniform(math.log(self.low), math.log(top), count))
-            if self.integer:
-                draws = np.floor(draws)
-            return np.clip(draws, self.low, self.high)
+            return self.between(generator.random(count), self.low, self.high)
         if self.integer:
             return generator.integers(int(self.low), int(self.high), count, endpoint=True).astype(np.float64)
-        return generator.uniform(self.low, self.high, count)
+        draws = generator.uniform(self.low, self.high, count)
+        return draws if self.digits is None else np.clip(np.round(draws, self.digits), self.low, self.high)
+
+    def between(
+        self,
+        shares: NDArray[np.float64],
+        low: float | NDArray[np.float64],
+        high: float | NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Codes of draws between bounds of their own, from uniform shares in [0, 1).
+
+        The code is NaN where a bound is, and `VOID` where no value lies between the bounds.
+        """
+        low, high = self._inward(low, upward=True), self._inward(high, upward=False)
+        top = high + 1 if self.integer else high
+        with np.errstate(all="ignore"):
+            if self.log:
+                draws = np.exp(np.log(low) + shares * (np.log(top) - np.log(low)))
+            else:
+                draws = low + shares * (top - low)
+            if self.integer:
+                draws = np.floor(draws)
+            elif self.digits is not None:
+                draws = np.round(draws, self.digits)
+        return np.where(low > high, VOID, np.clip(draws, low, high))
+
+    def _inward(self, bound: float | NDArray[np.float64], *, upward: bool) -> NDArray[np.float64]:
+        """The nearest value the parameter can have, from a bound into the range."""
+        exact = np.asarray(bound, dtype=np.float64)
+        if self.integer:
+            return np.asarray(np.ceil(exact) if upward else np.floor(exact))
+        if self.digits is None:
+            return exact
+        near = np.round(exact, self.digits)
+        step = 10.0**-self.digits
+        beside = np.round(near + step if upward else near - step, self.digits)
+        return np.where(near >= exact if upward else near <= exact, near, beside)
 
     def to_unit(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Codes scaled to [0, 1], on the log scale where the parameter has one."""
@@ -180,6 +222,15 @@ class ChoiceParameter:
         positions = np.searchsorted(shares, generator.random(count), side="right")
         return np.minimum(positions, len(self.choices) - 1).astype(np.float64)
 
+    def nearby(self, codes: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.float64]:
+        """Codes of other values: the next one up or down where they are ordered, else any."""
+        last = len(self.choices) - 1
+        if self.ordered:
+            return np.asarray(np.clip(codes + generator.choice([-1.0, 1.0], codes.shape), 0.0, last))
+        if last == 0:
+            return codes
+        return (codes + generator.integers(1, last, codes.shape, endpoint=True)) % (last + 1)
+
     def to_unit(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Codes scaled to [0, 1]."""
         return codes / max(len(self.choices) - 1, 1)
@@ -188,7 +239,7 @@ class ChoiceParameter:
 Parameter = NumberParameter | ChoiceParameter
 
 
-def number_default(low: float, high: float, *, integer: bool, log: bool) -> float:
+def number_default(low: float, high: float, *, integer: bool, log: bool, digits: int | None = None) -> float:
     """The default of a number without one: the middle of its range, on its own scale."""
     middle = math.sqrt(low) * math.sqrt(high) if log and low > 0 else low + (high - low) / 2
-    return round(middle) if integer else middle
+    return round(middle) if integer else middle if digits is None else round(middle, digits)

@@ -3,7 +3,8 @@
 A parameter is active only where its own condition holds, so a condition brings those of the parameters
 it mentions with it. The search keeps for every parameter the region of codes still possible, narrows it
 by each comparison, and tries the branches of an ``or`` one after the other. Comparisons of two
-parameters narrow nothing unless their ranges are apart: the answer "cannot hold" is always right.
+parameters or of calculations narrow nothing unless their ranges are apart: the answer "cannot hold" is
+always right.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from utilitune.spaces.expressions import (
     Expression,
     Leaf,
     Membership,
+    Presence,
     Relation,
+    TermComparison,
     comparison_code,
     names_of,
 )
 from utilitune.spaces.parameters import NumberParameter, Parameter
+from utilitune.spaces.terms import hull
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +103,9 @@ def _search(
             certain.extend(first.terms)
         elif isinstance(first, AnyOf):
             choices.append(first)
+        elif isinstance(first, Presence) and not first.active:
+            if first.name not in conditions:
+                return False
         else:
             for name in names_of(first):
                 if name not in wanted:
@@ -113,17 +120,22 @@ def _search(
 
 def _narrow(leaf: Leaf, regions: Regions, parameters: Mapping[str, Parameter]) -> bool:
     """Narrow the regions in place by one comparison; False if nothing is left."""
-    region = regions[leaf.name]
-    parameter = parameters[leaf.name]
     match leaf:
-        case Membership(_, values, negative):
-            codes = frozenset(parameter.code(value) for value in values)
+        case Membership(name, values, negative):
+            region = regions[name]
+            codes = frozenset(parameters[name].code(value) for value in values)
             region = replace(region, without=region.without | codes) if negative else region.within(codes)
-        case Relation(_, symbol, other):
-            return _possible(region, symbol, regions[other])
-        case Comparison(_, symbol, value):
-            region = region.narrowed(symbol, comparison_code(parameter, value))
-    regions[leaf.name] = region
+        case Comparison(name, symbol, value):
+            region = regions[name].narrowed(symbol, comparison_code(parameters[name], value))
+        case Relation(name, symbol, other):
+            return _possible(regions[name], symbol, regions[other])
+        case TermComparison(left, symbol, right):
+            ranges = {name: (region.low, region.high) for name, region in regions.items()}
+            sides = (Region(*hull(term, ranges), whole=False) for term in (left, right))
+            return _possible(next(sides), symbol, next(sides))
+        case Presence():
+            return True
+    regions[name] = region
     return not region.empty
 
 

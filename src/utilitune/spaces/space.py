@@ -10,16 +10,18 @@ import numpy as np
 
 from utilitune.errors import did_you_mean
 from utilitune.spaces.assignment import Assignment
-from utilitune.spaces.expressions import Expression, check, holds, names_of, to_text
+from utilitune.spaces.expressions import AllOf, Expression, Presence, check, holds, names_of, to_text
+from utilitune.spaces.parameters import NumberParameter
 from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.satisfiability import satisfiable
 from utilitune.spaces.tables import read_tables, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from utilitune.spaces.dependent import DependentRange
     from utilitune.spaces.parameters import Parameter, Value
 
 INACTIVE = -1.0
@@ -39,6 +41,7 @@ class ParameterSpace:
         parameters: The parameters, in the order in which they appear on a command line.
         conditions: For a parameter that is not always active, when it is.
         forbidden: Clauses; a configuration in which one holds does not exist.
+        ranges: For a number whose range depends on others, its two ends.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class ParameterSpace:
         parameters: Iterable[Parameter],
         conditions: Mapping[str, Expression] | None = None,
         forbidden: Sequence[Expression] = (),
+        ranges: Mapping[str, DependentRange] | None = None,
     ) -> None:
         self.parameters: dict[str, Parameter] = {}
         for parameter in parameters:
@@ -56,8 +60,11 @@ class ParameterSpace:
             raise SpaceError("there are no parameters to configure; add at least one", ("parameters",))
         self.conditions: dict[str, Expression] = dict(conditions or {})
         self.forbidden: tuple[Expression, ...] = tuple(forbidden)
+        self.ranges: dict[str, DependentRange] = dict(ranges or {})
         self._check_conditions()
+        self._check_ranges()
         self._order = self._activation_order()
+        self._activity = self._activity_conditions()
         self._check_satisfiable()
         self._default = self._checked_default()
 
@@ -73,9 +80,9 @@ class ParameterSpace:
     def sample(self, generator: np.random.Generator, count: int) -> list[Assignment]:
         """Independent draws, uniform under the conditions and outside the forbidden clauses.
 
-        Every parameter is drawn on its own scale and dropped where it is inactive; a draw in which a
-        forbidden clause holds is drawn again. The result follows from the state of the generator and
-        `count` alone.
+        Every parameter is drawn on its own scale and dropped where it is inactive; one whose range depends
+        on others is drawn after them. A draw in which a forbidden clause holds, or a range is empty, is
+        drawn again. The result follows from the state of the generator and `count` alone.
         """
         accepted: list[NDArray[np.float64]] = []
         wanted, drawn = count, 0
@@ -89,12 +96,31 @@ class ParameterSpace:
             drawn += size
             wanted -= block.shape[1]
             if drawn >= _FEWEST_DRAWS and count - wanted < _SMALLEST_SHARE * drawn:
+                what = "the forbidden clauses" + (" and the ranges without a value" if self.ranges else "")
                 raise SpaceError(
-                    f"the forbidden clauses exclude nearly everything: {count - wanted} of {drawn} random "
+                    f"{what} exclude nearly everything: {count - wanted} of {drawn} random "
                     "configurations were allowed; narrow the ranges or use conditions instead of clauses",
                     ("forbidden",),
                 )
         return self._assignments(np.concatenate(accepted, axis=1)) if accepted else []
+
+    def neighbours(
+        self, assignment: Mapping[str, Value], generator: np.random.Generator, count: int
+    ) -> list[Assignment]:
+        """Up to `count` configurations that differ from one in a parameter, and in what that switches on.
+
+        Each changes one active parameter, drawn at random, to a nearby value. Parameters that become active
+        are drawn like in `sample`; what a forbidden clause excludes is left out.
+        """
+        (base,) = self._codes([assignment]).T
+        codes = np.stack([parameter.draw(generator, count) for parameter in self.parameters.values()])
+        active = np.flatnonzero(~np.isnan(base))
+        codes[active] = base[active, None]
+        changed = generator.choice(active, count)
+        for row, parameter in enumerate(self.parameters.values()):
+            codes[row, changed == row] = parameter.nearby(codes[row, changed == row], generator)
+        codes = self._deactivated(codes)
+        return self._assignments(codes[:, ~self._is_forbidden(codes)])
 
     def encode(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
         """One row per configuration, one column per parameter scaled to [0, 1]; inactive is `INACTIVE`."""
@@ -114,17 +140,24 @@ class ParameterSpace:
         columns = self._columns(codes.copy())
         for name in self.names:
             active = not np.isnan(columns[name][0])
-            condition = to_text(self.conditions[name]) if name in self.conditions else ""
-            if name in self.conditions and not self._condition_holds(name, columns)[0]:
+            condition = to_text(self._activity[name]) if name in self._activity else ""
+            if name in self._activity and not self._is_active(name, columns)[0]:
                 if active:
                     raise SpaceError(f"{name!r} is set, but it only applies when {condition}; leave it out")
             elif not active:
                 why = f" because {condition}" if condition else ""
                 raise SpaceError(f"{name!r} has no value, but needs one{why}")
+        self._check_allowed(columns)
+        return self._assignments(codes)[0]
+
+    def _check_allowed(self, columns: dict[str, NDArray[np.float64]]) -> None:
+        for name, ends in self.ranges.items():
+            if self._outside(name, columns)[0]:
+                (value,) = self.parameters[name].values(columns[name])
+                raise SpaceError(f"{value!r} is outside the range of {name!r}, which is {ends}")
         for clause in self.forbidden:
             if holds(clause, self.parameters, columns)[0]:
                 raise SpaceError(f"the configuration is forbidden by the clause {to_text(clause)}")
-        return self._assignments(codes)[0]
 
     @classmethod
     def from_tables(
@@ -135,7 +168,7 @@ class ParameterSpace:
 
     def to_tables(self) -> dict[str, Any]:
         """The keys "parameters" and "forbidden" from which `from_tables` builds the same space."""
-        return write_tables(self.parameters.values(), self.conditions, self.forbidden)
+        return write_tables(self.parameters.values(), self.conditions, self.forbidden, self.ranges)
 
     def digest(self) -> str:
         """A fingerprint of everything that defines the space."""
@@ -170,36 +203,66 @@ class ParameterSpace:
                 where_clause = ("forbidden", position, "clause")
                 raise SpaceError(f"the forbidden clause is wrong: {error.reason}", where_clause) from None
 
+    def _check_ranges(self) -> None:
+        for name, ends in self.ranges.items():
+            where = ("parameters", name, "range")
+            parameter = self.parameters.get(name)
+            if not isinstance(parameter, NumberParameter):
+                raise SpaceError(f"there is a range for {name!r}, which is not a number", where)
+            low, high = ends.hull(name, self.parameters)
+            if parameter.integer:
+                low, high = np.ceil(low), np.floor(high)
+            if low < parameter.low or high > parameter.high:
+                raise SpaceError(f"the range {ends} of {name!r} goes beyond its {parameter.domain}", where)
+
     def _activation_order(self) -> tuple[str, ...]:
-        """The conditional parameters, each after those its condition mentions."""
+        """The parameters that depend on others, each after those its condition and range mention."""
         order: dict[str, None] = {}
 
         def visit(name: str, trail: tuple[str, ...]) -> None:
             if name in trail:
                 circle = " → ".join((*trail[trail.index(name) :], name))
+                what = "conditions and ranges" if self.ranges else "conditions"
                 raise SpaceError(
-                    f"the conditions go in a circle: {circle}; break it by removing one of them",
-                    ("parameters", name, "when"),
+                    f"the {what} go in a circle: {circle}; break it by removing one of them",
+                    ("parameters", name, "when" if name in self.conditions else "range"),
                 )
-            if name in self.conditions and name not in order:
-                for parent in names_of(self.conditions[name]):
+            if name not in order:
+                for parent in self._mentioned(name):
                     visit(parent, (*trail, name))
                 order[name] = None
 
-        for name in self.conditions:
+        for name in (*self.conditions, *self.ranges):
             visit(name, ())
-        return tuple(order)
+        return tuple(name for name in order if name in self.conditions or name in self.ranges)
+
+    def _mentioned(self, name: str) -> Iterator[str]:
+        if name in self.conditions:
+            yield from names_of(self.conditions[name])
+        if name in self.ranges:
+            yield from self.ranges[name].names
+
+    def _activity_conditions(self) -> dict[str, Expression]:
+        """When a parameter is active: by its condition, and where all that its range mentions is."""
+        activity: dict[str, Expression] = {}
+        for name in self._order:
+            terms = [self.conditions[name]] if name in self.conditions else []
+            if name in self.ranges:
+                terms += [Presence(parent) for parent in self.ranges[name].names if parent in activity]
+            if terms:
+                activity[name] = terms[0] if len(terms) == 1 else AllOf(tuple(terms))
+        return activity
 
     def _check_satisfiable(self) -> None:
-        for name, condition in self.conditions.items():
-            if not satisfiable(condition, self.parameters, self.conditions):
+        for name, condition in self._activity.items():
+            if not satisfiable(condition, self.parameters, self._activity):
                 raise SpaceError(
                     f"{name!r} can never be active, because {to_text(condition)} never holds; "
                     "correct the condition or remove the parameter",
                     ("parameters", name, "when"),
                 )
         for position, clause in enumerate(self.forbidden):
-            if not satisfiable(clause, self.parameters, self.conditions):
+            if not satisfiable(clause, self.parameters, self._activity):
                 raise SpaceError(
                     f"the forbidden clause {to_text(clause)} never holds; correct or remove it",
                     ("forbidden", position, "clause"),
@@ -209,6 +272,13 @@ class ParameterSpace:
         defaults = [[parameter.code(parameter.default)] for parameter in self.parameters.values()]
         codes = self._deactivated(np.array(defaults))
         columns = self._columns(codes)
+        for name in self.ranges:
+            if self._outside(name, columns)[0]:
+                raise SpaceError(
+                    f"the default {self.parameters[name].default!r} of {name!r} is outside its range "
+                    f"{self.ranges[name]} when the others have their defaults",
+                    ("parameters", name, "default"),
+                )
         for position, clause in enumerate(self.forbidden):
             if holds(clause, self.parameters, columns)[0]:
                 raise SpaceError(
@@ -221,22 +291,42 @@ class ParameterSpace:
     def _columns(self, codes: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         return dict(zip(self.parameters, codes, strict=True))
 
-    def _condition_holds(self, name: str, columns: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        return holds(self.conditions[name], self.parameters, columns)
+    def _is_active(self, name: str, columns: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        return holds(self._activity[name], self.parameters, columns)
+
+    def _outside(self, name: str, columns: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
+        low, high = self.ranges[name].ends(columns)
+        return (columns[name] < low) | (columns[name] > high)
 
     def _deactivated(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Write NaN, in place, wherever a parameter is not active."""
         columns = self._columns(codes)
-        for name in self._order:
-            columns[name][~self._condition_holds(name, columns)] = np.nan
+        for name in self._activity:
+            columns[name][~self._is_active(name, columns)] = np.nan
         return codes
 
     def _draw(self, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
-        return self._deactivated(np.stack([p.draw(generator, count) for p in self.parameters.values()]))
+        codes = np.stack(
+            [
+                generator.random(count) if name in self.ranges else parameter.draw(generator, count)
+                for name, parameter in self.parameters.items()
+            ]
+        )
+        columns = self._columns(codes)
+        for name in self._order:
+            parameter = self.parameters[name]
+            if name in self.ranges and isinstance(parameter, NumberParameter):
+                columns[name][:] = parameter.between(columns[name], *self.ranges[name].ends(columns))
+            if name in self._activity:
+                columns[name][~self._is_active(name, columns)] = np.nan
+        return codes
 
     def _is_forbidden(self, codes: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Where a clause holds, or a value lies outside a range that depends on others."""
         result = np.zeros(codes.shape[1], dtype=np.bool_)
         columns = self._columns(codes)
+        for name in self.ranges:
+            result |= self._outside(name, columns)
         for clause in self.forbidden:
             result |= holds(clause, self.parameters, columns)
         return result
