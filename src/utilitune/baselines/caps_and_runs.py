@@ -112,7 +112,6 @@ class CapsAndRuns(Precision):
         race = kernel.new_race(account, rules.instances)
         members = np.arange(count)
         yield from advance(race, rules, members, allowance)
-        yield standing(race)
         return conclusion("CapsAndRuns", race)
 
 

@@ -21,7 +21,6 @@ from utilitune.baselines.caps_and_runs import (
     check_enough_instances,
     check_enough_rows,
     conclusion,
-    standing,
 )
 from utilitune.domain import require_probability
 from utilitune.errors import UsageError
@@ -99,7 +98,6 @@ class ImpatientCapsAndRuns(Precision):
         self._precheck(race, rules, everyone, len(sizes))
         race.status[race.status == kernel.PAUSED] = kernel.MEAN
         yield from advance(race, rules, everyone, allowance)
-        yield standing(race)
         return conclusion("ImpatientCapsAndRuns", race)
 
     def _precheck(
