@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
+from utilitune.compiled import compiled
 from utilitune.domain import require_probability
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _LOST = 1e-250  # capital below this is given up, which errs on the safe side an
 _ROUNDING = 1.0 + 1e-9  # what floating-point products may be off by, and more
 
 
-@numba.njit(cache=True)
+@compiled
 def _rungs_passed_independent(values: NDArray[np.float64], rungs: NDArray[np.float64], goal: float) -> int:
     """How many rungs, from the lowest, have the capital `goal` (a sum over bets) after all values."""
     kept = np.empty(_CELLS)
@@ -76,7 +76,7 @@ def _rungs_passed_independent(values: NDArray[np.float64], rungs: NDArray[np.flo
     return passed
 
 
-@numba.njit(cache=True)
+@compiled
 def _rungs_passed_finite(
     values: NDArray[np.float64], population: int, rungs: NDArray[np.float64], goal: float
 ) -> int:
@@ -87,7 +87,7 @@ def _rungs_passed_finite(
     return passed
 
 
-@numba.njit(cache=True)
+@compiled
 def _holds_finite(values: NDArray[np.float64], population: int, rung: float, goal: float) -> bool:
     """Whether the hypothesis "the mean over the population is at most `rung`" is refuted."""
     capital = np.ones(_BETS)
@@ -104,7 +104,7 @@ def _holds_finite(values: NDArray[np.float64], population: int, rung: float, goa
     return left < -1e-9 or capital.sum() >= goal
 
 
-@numba.njit(cache=True)
+@compiled
 def raised_bound(values: NDArray[np.float64], population: int, bound: float, threshold: float) -> float:
     """The lower bound on the mean of non-negative values, raised as far as they allow.
 

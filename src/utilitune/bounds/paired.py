@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 
 from utilitune.bounds.betting import INFINITE, lower_bound, raised_bound
+from utilitune.compiled import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@numba.njit(cache=True)
+@compiled
 def lowered_difference(
     values: NDArray[np.float64], population: int, difference: float, threshold: float
 ) -> float:

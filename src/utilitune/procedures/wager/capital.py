@@ -7,49 +7,44 @@ without keeping any capital: the observations are the state.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numba
 import numpy as np
 
 from utilitune.bounds.betting import raised_bound
 from utilitune.bounds.paired import lowered_difference
+from utilitune.compiled import compiled, inlined
 from utilitune.procedures.wager.shares import lower_threshold, paired_threshold, upper_threshold
 from utilitune.procedures.wager.state import LEADER, Play
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _STALE_SHARE = 64
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def least_at(play: Play, i: int, position: int) -> float:
     """X: the least that the run of arm i on this position is worth, as far as it was watched."""
     level = play.levels_run[play.arms.block[i] + position - play.arms.first[i]]
     run = play.evidence.base[i] + play.evidence.column[position]
     if play.evidence.runtime_s[run] < play.grid.captime_s[level]:
-        return play.evidence.utility[run]
-    return play.grid.floor
+        return float(play.evidence.utility[run])
+    return float(play.grid.floor)
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def most_at(play: Play, i: int, position: int) -> float:
     """Y: the most that the run of arm i on this position can be worth, as far as it was watched."""
     level = play.levels_run[play.arms.block[i] + position - play.arms.first[i]]
     run = play.evidence.base[i] + play.evidence.column[position]
     if play.evidence.runtime_s[run] < play.grid.captime_s[level]:
-        return play.evidence.utility[run]
-    return play.grid.utility[level]
+        return float(play.evidence.utility[run])
+    return float(play.grid.utility[level])
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def due(changes: int, seen: int, runs: int) -> bool:
     """Whether enough has changed since a bound was last computed."""
     return changes - seen >= max(1, runs // _STALE_SHARE)
 
 
-@numba.njit(cache=True)
+@compiled
 def refresh_lower(play: Play, i: int) -> None:
     """LCB_i from all runs of arm i."""
     arms = play.arms
@@ -66,7 +61,7 @@ def refresh_lower(play: Play, i: int) -> None:
     )
 
 
-@numba.njit(cache=True)
+@compiled
 def refresh_upper(play: Play, i: int) -> None:
     """UCB_i from all runs of arm i."""
     arms = play.arms
@@ -81,7 +76,7 @@ def refresh_upper(play: Play, i: int) -> None:
     arms.upper[i] = 1.0 - raised_bound(values, play.rules.population, 1.0 - arms.upper[i], threshold)
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def common_span(play: Play, i: int, b: int) -> tuple[int, int]:
     """The positions [start, end) that count for both arms."""
     arms = play.arms
@@ -89,15 +84,15 @@ def common_span(play: Play, i: int, b: int) -> tuple[int, int]:
     return start, max(start, min(arms.first[i] + arms.runs[i], arms.first[b] + arms.runs[b]))
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def pair_stamp(play: Play, i: int, b: int) -> int:
     """A number that grows with everything the pair (i, b) has observed."""
     arms = play.arms
     start, end = common_span(play, i, b)
-    return end - start + (arms.changes[i] - arms.runs[i]) + (arms.changes[b] - arms.runs[b])
+    return int(end - start + (arms.changes[i] - arms.runs[i]) + (arms.changes[b] - arms.runs[b]))
 
 
-@numba.njit(cache=True)
+@compiled
 def refresh_apart(play: Play, i: int) -> None:
     """D_ib of arm i to the leader b, from the positions both have run."""
     arms, b = play.arms, play.counters[LEADER]

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
 
+from utilitune.compiled import compiled, inlined
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGri
     """The grid from `first_s` to `limit_s`, shorter where later answers are worth nothing."""
     if first_s > limit_s:
         raise UsageError(
-            f"the first captime ({first_s:g} s) is above the largest captime ({limit_s:g} s); choose a smaller one"
+            f"the first captime ({first_s:g} s) is above the largest captime ({limit_s:g} s): "
+            "choose a smaller one"
         )
     captimes = [first_s]
     last_s = min(limit_s, utility.time_to_fall_to(utility.infimum + _WORTHLESS))
@@ -76,13 +77,14 @@ def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGri
     )
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def interval_of(grid: CaptimeGrid, runtime_s: float) -> int:
     """The first level at whose captime a run of this length is finished (t < κ, strictly)."""
-    return np.searchsorted(grid.captime_s, runtime_s, side="right")
+    level: int = np.searchsorted(grid.captime_s, runtime_s, side="right")  # type: ignore[assignment]
+    return level
 
 
-@numba.njit(cache=True)
+@compiled
 def shrunk_finish(
     risk: NDArray[np.float64],
     events: NDArray[np.float64],

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from utilitune.compiled import compiled, inlined
 from utilitune.procedures.selection import update_tournament
 from utilitune.procedures.wager.capital import (
     due,
@@ -41,7 +41,7 @@ _SWITCH_MARGIN = 0.1
 _FEWEST_PAIRS = 4
 
 
-@numba.njit(cache=True)
+@compiled
 def place(play: Play, i: int) -> None:
     """Put arm i into the tree of the test that decides for it."""
     arms, b = play.arms, play.counters[LEADER]
@@ -59,23 +59,23 @@ def place(play: Play, i: int) -> None:
         update_tournament(play.paired_tree, arms.paired, i)
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def contribution(play: Play, i: int) -> float:
     """What arm i contributes to ε: min(UCB_i − LCB_b, D_ib)."""
-    return min(play.arms.upper[i] - play.arms.lower[play.counters[LEADER]], play.arms.apart[i])
+    return float(min(play.arms.upper[i] - play.arms.lower[play.counters[LEADER]], play.arms.apart[i]))
 
 
-@numba.njit(cache=True)
+@compiled
 def _top(play: Play) -> int:
     """The arm at the head of the two trees; −1 if both are empty."""
     arms, lower = play.arms, play.arms.lower[play.counters[LEADER]]
     alone, paired = play.alone_tree[1], play.paired_tree[1]
     if arms.paired[paired] > arms.alone[alone] - lower:
-        return paired
-    return alone if arms.alone[alone] > -np.inf else -1
+        return int(paired)
+    return int(alone) if arms.alone[alone] > -np.inf else -1
 
 
-@numba.njit(cache=True)
+@compiled
 def settle(play: Play) -> None:
     """Find the challenger (the largest contribution), and with it ε; keep the best proved answer."""
     arms, b = play.arms, play.counters[LEADER]
@@ -100,7 +100,7 @@ def settle(play: Play) -> None:
         play.counters[ANSWER] = b
 
 
-@numba.njit(cache=True)
+@compiled
 def note_score(play: Play, i: int) -> None:
     """Rate arm i as a leader, and change the leader if another is clearly better."""
     arms, runs = play.arms, play.arms.runs[i]
@@ -111,7 +111,7 @@ def note_score(play: Play, i: int) -> None:
         _lead(play, best)
 
 
-@numba.njit(cache=True)
+@compiled
 def _lead(play: Play, b: int) -> None:
     """Make b the leader: differences to the old one are void, and are recomputed when asked for."""
     arms = play.arms
@@ -121,6 +121,7 @@ def _lead(play: Play, b: int) -> None:
         if arms.apart_seen[i] > 0:
             arms.apart[i] = 1.0
             arms.apart_seen[i] = 0
+            arms.pair_runs[i] = 0.0
             if arms.paired[i] > -np.inf:
                 place(play, i)
     if arms.runs[old] > 0:
@@ -128,3 +129,24 @@ def _lead(play: Play, b: int) -> None:
     refresh_lower(play, b)
     place(play, old)
     place(play, b)
+
+
+@compiled
+def best_candidate(play: Play, count: int) -> int:
+    """The configuration outside of ε (given or proposed) that may be a better leader; −1 if there is none.
+
+    Nothing has to be ruled out for it, so it runs only while X̄_i + sqrt(0.12/m_i) exceeds the leader's X̄_b.
+    """
+    arms, b = play.arms, play.counters[LEADER]
+    if arms.runs[b] == 0:
+        return -1
+    best, hope = -1, arms.least[b] / arms.runs[b]
+    for i in range(count):
+        if arms.rank[i] > 0 or i == b:
+            continue
+        if arms.runs[i] == 0:
+            return i
+        optimistic = arms.least[i] / arms.runs[i] + math.sqrt(_CAUTION / arms.runs[i])
+        if optimistic > hope:
+            best, hope = i, optimistic
+    return best

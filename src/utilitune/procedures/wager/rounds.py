@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
-import numpy as np
-
+from utilitune.compiled import compiled, inlined
+from utilitune.procedures.evidence import is_known
 from utilitune.procedures.wager.capital import due, refresh_lower, refresh_upper
 from utilitune.procedures.wager.captimes import interval_of
-from utilitune.procedures.wager.leader import contribution, note_score, place, settle
-from utilitune.procedures.wager.planning import plan_challenger, plan_leader, planning_epsilon
+from utilitune.procedures.wager.leader import best_candidate, note_score, place, settle
+from utilitune.procedures.wager.planning import plan_challenger, plan_leader
 from utilitune.procedures.wager.state import (
+    AIM_RUNS,
     ANSWER_EPSILON,
     CHALLENGER,
     CHOSEN_ARM,
@@ -29,21 +29,23 @@ from utilitune.procedures.wager.state import (
     CHOSEN_POSITION,
     LEADER,
     NO_LEVEL,
+    OUTSIDERS,
     ROUNDS,
     RUNS,
     SCAN_AT,
-    SERIOUS,
     TOTAL_S,
     Play,
     append_level,
     has_room,
 )
+from utilitune.procedures.wager.strategy import set_aim
 
 # Why the loop returned.
-PAUSED, PROVED, EXHAUSTED, FULL = range(4)
+PAUSED, PROVED, EXHAUSTED, FULL, UNKNOWN = range(5)
 
 _REPLAN_SHARE = 8
 _SWEEP_STEP = 2
+_TRIAL_EVERY = 4
 
 
 class Limits(NamedTuple):
@@ -54,12 +56,12 @@ class Limits(NamedTuple):
     total_time_s: float
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def _at_end(play: Play, i: int) -> bool:
-    return play.arms.first[i] + play.arms.runs[i] >= play.rules.positions
+    return bool(play.arms.first[i] + play.arms.runs[i] >= play.rules.positions)
 
 
-@numba.njit(cache=True)
+@compiled
 def _next_repeat(play: Play, i: int) -> int:
     """The next capped run of arm i to repeat at a higher captime, as an index into its runs; −1 if none."""
     arms, top = play.arms, play.grid.captime_s.size - 1
@@ -79,7 +81,7 @@ def _next_repeat(play: Play, i: int) -> int:
         arms.sweep[i] = min(top, arms.sweep[i] + _SWEEP_STEP)
 
 
-@numba.njit(cache=True)
+@compiled
 def _set_choice(play: Play, i: int) -> bool:
     """Choose the next run of arm i: its next position, or a capped run to repeat; False if there is none."""
     arms, counters = play.arms, play.counters
@@ -96,32 +98,32 @@ def _set_choice(play: Play, i: int) -> bool:
     return j >= 0
 
 
-@numba.njit(cache=True)
+@compiled
 def _leader_first(play: Play, b: int, i: int) -> bool:
     """Whether the leader's next run brings ε down faster per second than the challengers'."""
     arms = play.arms
     end_b, end_i = arms.first[b] + arms.runs[b], arms.first[i] + arms.runs[i]
     if end_b <= end_i:
         return True
-    if not arms.loner[i]:
-        return False
-    gap_b = arms.least[b] / arms.runs[b] - arms.lower[b]
-    gap_i = arms.upper[i] - arms.most[i] / arms.runs[i]
-    price_b = arms.time_s[b] / max(gap_b, 1e-9)
-    price_i = arms.time_s[i] / max(gap_i, 1e-9)
-    return price_b < play.counters[SERIOUS] * price_i
+    return bool(arms.runs[b] < play.amounts[AIM_RUNS])
 
 
-@numba.njit(cache=True)
-def choose(play: Play) -> bool:
+@compiled
+def choose(play: Play, count: int) -> bool:
     """Choose the next run; False if no run of leader or challenger is left that could tell anything."""
     b, i = play.counters[LEADER], play.counters[CHALLENGER]
+    if play.counters[OUTSIDERS] > 0 and play.counters[ROUNDS] % _TRIAL_EVERY == 0:
+        candidate = best_candidate(play, count)
+        if candidate >= 0 and _set_choice(play, candidate):
+            return True
+    if i < 0:
+        return False
     if _leader_first(play, b, i):
         return _set_choice(play, b) or _set_choice(play, i)
     return _set_choice(play, i) or _set_choice(play, b)
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def _pool(play: Play, runtime: float, level: int) -> None:
     """Add one run to the pooled Kaplan–Meier counts."""
     last = level
@@ -132,7 +134,7 @@ def _pool(play: Play, runtime: float, level: int) -> None:
         play.pooled_risk[g] += 1.0
 
 
-@numba.njit(cache=True)
+@compiled
 def _observe(play: Play, i: int) -> None:
     """Take in the chosen run of arm i and pay for it."""
     arms, grid, counters = play.arms, play.grid, play.counters
@@ -161,21 +163,7 @@ def _observe(play: Play, i: int) -> None:
     _pool(play, runtime, level)
 
 
-@numba.njit(cache=True)
-def _count_serious(play: Play) -> None:
-    """Count, now and then, the arms that contribute more to ε than is planned for."""
-    arms = play.arms
-    if play.counters[ROUNDS] < play.counters[SCAN_AT]:
-        return
-    play.counters[SCAN_AT] = play.counters[ROUNDS] + max(64, arms.runs.size // 2)
-    epsilon, serious = planning_epsilon(play), 0
-    for i in range(arms.runs.size):
-        if arms.rank[i] > 0 and i != play.counters[LEADER] and contribution(play, i) > epsilon:
-            serious += 1
-    play.counters[SERIOUS] = max(1, serious)
-
-
-@numba.njit(cache=True)
+@compiled
 def commit(play: Play) -> None:
     """Make the chosen run, whose outcome is known, and settle what it proves."""
     arms, i = play.arms, play.counters[CHOSEN_ARM]
@@ -188,7 +176,8 @@ def commit(play: Play) -> None:
         place(play, i)
     note_score(play, i)
     settle(play)
-    _count_serious(play)
+    if play.counters[ROUNDS] >= play.counters[SCAN_AT]:
+        set_aim(play)
     if arms.runs[i] >= arms.plan_at[i]:
         arms.plan_at[i] = arms.runs[i] + max(1, arms.runs[i] // _REPLAN_SHARE)
         if i == play.counters[LEADER] and play.counters[CHALLENGER] >= 0:
@@ -197,20 +186,24 @@ def commit(play: Play) -> None:
             plan_challenger(play, i)
 
 
-@numba.njit(cache=True)
-def advance(play: Play, limits: Limits) -> int:
-    """Play rounds on recorded evidence until a limit or the target is reached or nothing is left to run."""
+@compiled
+def advance(play: Play, limits: Limits, count: int) -> int:
+    """Play rounds with the first `count` arms until a limit, the target or the end of what is known."""
+    counters = play.counters
     while True:
         if play.amounts[ANSWER_EPSILON] <= play.rules.epsilon:
             return PROVED
         if (
-            play.counters[ROUNDS] >= limits.rounds
-            or play.counters[RUNS] >= limits.runs
+            counters[ROUNDS] >= limits.rounds
+            or counters[RUNS] >= limits.runs
             or play.amounts[TOTAL_S] >= limits.total_time_s
         ):
             return PAUSED
-        if play.counters[CHALLENGER] < 0 or not choose(play):
+        if not choose(play, count):
             return EXHAUSTED
-        if not has_room(play, play.counters[CHOSEN_ARM]):
+        i, captime = counters[CHOSEN_ARM], play.grid.captime_s[counters[CHOSEN_LEVEL]]
+        if not is_known(play.evidence, i, counters[CHOSEN_POSITION], captime):
+            return UNKNOWN
+        if not has_room(play, i):
             return FULL
         commit(play)

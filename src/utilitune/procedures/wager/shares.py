@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
+from utilitune.compiled import compiled, inlined
 
 LOWER, UPPER, PAIRED = 0.3, 0.4, 0.3
 
@@ -46,7 +46,7 @@ def growing_shares(delta: float) -> Shares:
     return Shares(delta / 2.0, 0)
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def _answer_weight(shares: Shares, number: int) -> float:
     """The share of configuration `number` (from 1) in what possible answers spend; sums to at most 1."""
     if shares.configurations > 0:
@@ -54,7 +54,7 @@ def _answer_weight(shares: Shares, number: int) -> float:
     return 1.0 / (number * (number + 1.0))
 
 
-@numba.njit(cache=True, inline="always")
+@inlined
 def _best_weight(shares: Shares, rank: int) -> float:
     """The share of the random draw `rank` (from 1) in what the best configuration spends."""
     if shares.configurations > 0:
@@ -62,19 +62,19 @@ def _best_weight(shares: Shares, rank: int) -> float:
     return 0.5 / (1.0 + math.log(rank)) ** 2
 
 
-@numba.njit(cache=True)
+@compiled
 def lower_threshold(shares: Shares, number: int) -> float:
     """1/δ_L of configuration `number` (from 1)."""
     return 1.0 / (LOWER * shares.delta * _answer_weight(shares, number))
 
 
-@numba.njit(cache=True)
+@compiled
 def upper_threshold(shares: Shares, rank: int) -> float:
     """1/δ_U of the configuration that is number `rank` (from 1) among those ε has to cover."""
     return 1.0 / (UPPER * shares.delta * _best_weight(shares, rank))
 
 
-@numba.njit(cache=True)
+@compiled
 def paired_threshold(shares: Shares, rank: int, number: int) -> float:
     """1/δ_P of the pair of challenger `rank` and leader `number`."""
     return 1.0 / (PAIRED * shares.delta * _best_weight(shares, rank) * _answer_weight(shares, number))

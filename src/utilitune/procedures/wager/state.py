@@ -9,24 +9,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
 
-from utilitune.procedures.evidence import Evidence
-from utilitune.procedures.wager.captimes import CaptimeGrid
-from utilitune.procedures.wager.shares import Shares
+from utilitune.compiled import compiled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from utilitune.procedures.evidence import Evidence
+    from utilitune.procedures.wager.captimes import CaptimeGrid
+    from utilitune.procedures.wager.shares import Shares
+
 # Slots of the counters.
 ROUNDS, RUNS, LEADER, CHALLENGER, ANSWER, USED, SERIOUS, SCAN_AT = range(8)
-CHOSEN_ARM, CHOSEN_POSITION, CHOSEN_LEVEL = range(8, 11)
-COUNTERS = 11
+CHOSEN_ARM, CHOSEN_POSITION, CHOSEN_LEVEL, OUTSIDERS = range(8, 12)
+COUNTERS = 12
 
 # Slots of the amounts.
-TOTAL_S, EPSILON, ANSWER_EPSILON = range(3)
-AMOUNTS = 3
+TOTAL_S, EPSILON, ANSWER_EPSILON, AIM, AIM_RUNS = range(5)
+AMOUNTS = 5
 
 FIRST_BLOCK = 16
 NO_LEVEL = -1
@@ -49,7 +50,7 @@ class Arms(NamedTuple):
         lower: Lower bound [LCB_i], computed after `lower_seen` changes.
         upper: Upper bound [UCB_i], computed after `upper_seen` changes.
         apart: Upper bound on its difference to the current leader [D_ib], computed at `apart_seen`.
-        loner: Whether its own upper bound is expected to rule it out sooner than the pair with the leader.
+        pair_runs: How many runs the pair with the leader is expected to need; 0 where unknown.
         block: Where the captime levels of its runs begin in the arena.
         room: How many of them fit there.
         sweep: The captime level at which capped runs are repeated once positions have run out.
@@ -75,7 +76,7 @@ class Arms(NamedTuple):
     upper_seen: NDArray[np.int32]
     apart: NDArray[np.float64]
     apart_seen: NDArray[np.int32]
-    loner: NDArray[np.bool_]
+    pair_runs: NDArray[np.float64]
     block: NDArray[np.int64]
     room: NDArray[np.int32]
     sweep: NDArray[np.int16]
@@ -123,32 +124,28 @@ class Play(NamedTuple):
 
 def new_arms(count: int) -> Arms:
     """Configurations nobody has run, not covered by ε until they are given a rank."""
-
-    def whole(kind: type[np.integer], value: int = 0) -> NDArray[np.integer]:
-        return np.full(count, value, dtype=kind)
-
     return Arms(
-        first=whole(np.int32),
-        runs=whole(np.int32),
-        changes=whole(np.int32),
-        level=whole(np.int16, NO_LEVEL),
-        plan_at=whole(np.int32),
+        first=np.zeros(count, dtype=np.int32),
+        runs=np.zeros(count, dtype=np.int32),
+        changes=np.zeros(count, dtype=np.int32),
+        level=np.full(count, NO_LEVEL, dtype=np.int16),
+        plan_at=np.zeros(count, dtype=np.int32),
         least=np.zeros(count),
         most=np.zeros(count),
         time_s=np.zeros(count),
-        rank=whole(np.int32),
+        rank=np.zeros(count, dtype=np.int32),
         ungauged=np.zeros(count, dtype=np.bool_),
         lower=np.zeros(count),
-        lower_seen=whole(np.int32),
+        lower_seen=np.zeros(count, dtype=np.int32),
         upper=np.ones(count),
-        upper_seen=whole(np.int32),
+        upper_seen=np.zeros(count, dtype=np.int32),
         apart=np.ones(count),
-        apart_seen=whole(np.int32),
-        loner=np.zeros(count, dtype=np.bool_),
-        block=whole(np.int64),
-        room=whole(np.int32),
-        sweep=whole(np.int16),
-        cursor=whole(np.int32),
+        apart_seen=np.zeros(count, dtype=np.int32),
+        pair_runs=np.zeros(count),
+        block=np.zeros(count, dtype=np.int64),
+        room=np.zeros(count, dtype=np.int32),
+        sweep=np.zeros(count, dtype=np.int16),
+        cursor=np.zeros(count, dtype=np.int32),
         score=np.full(count, -np.inf),
         alone=np.full(count, -np.inf),
         paired=np.full(count, -np.inf),
@@ -161,15 +158,15 @@ def extended(arms: Arms, count: int) -> Arms:
     return Arms(*(np.concatenate([old, new]) for old, new in zip(arms, fresh, strict=True)))
 
 
-@numba.njit(cache=True)
+@compiled
 def has_room(play: Play, i: int) -> bool:
     """Whether one more run of arm i fits into the arena, if need be in a longer block at its end."""
     if play.arms.runs[i] < play.arms.room[i]:
         return True
-    return play.counters[USED] + max(FIRST_BLOCK, 2 * play.arms.room[i]) <= play.levels_run.size
+    return bool(play.counters[USED] + max(FIRST_BLOCK, 2 * play.arms.room[i]) <= play.levels_run.size)
 
 
-@numba.njit(cache=True)
+@compiled
 def append_level(play: Play, i: int, level: int) -> None:
     """Note the captime level of the next run of arm i, moving its block if it is full."""
     arms = play.arms

@@ -1,0 +1,21 @@
+"""The procedure `wager`: the paper's promise for a small part of its cost.
+
+It bets on censored observations (`utilitune.bounds.betting`), compares configurations on the same instances
+(`utilitune.bounds.paired`) and shares δ so that only what can go wrong pays (`shares`). The modules:
+
+- `shares`: how δ is shared, and why that suffices.
+- `captimes`: the captime grid and the Kaplan–Meier estimate of runtimes.
+- `state`: what is known of each configuration.
+- `capital`: observations, and the three bounds computed from them.
+- `leader`: leader, challenger, and the ε that follows.
+- `planning`: captimes by growth per second.
+- `strategy`: how much the leader's own bound is worth, against the challengers'.
+- `rounds`: the compiled loop.
+- `growth`, `settings`, `engine`: the books around it.
+"""
+
+from utilitune.procedures.wager.engine import WagerEngine
+from utilitune.procedures.wager.growth import Adaptive
+from utilitune.procedures.wager.settings import WagerSettings
+
+__all__ = ["Adaptive", "WagerEngine", "WagerSettings"]

@@ -1,0 +1,47 @@
+"""What a user can set of `wager`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from utilitune.domain import require_positive, require_probability
+from utilitune.procedures.wager.growth import Adaptive
+
+if TYPE_CHECKING:
+    from utilitune.procedures.paper import FixedSet, Phases
+
+
+@dataclass(frozen=True, slots=True)
+class WagerSettings:
+    """Settings of `wager`; only `delta`, `finite_population` and `growth` matter for what is promised.
+
+    Attributes:
+        delta: Probability with which the promise may fail.
+        epsilon: Stop once this is proved (and γ is small enough); None to run on.
+        gamma: Stop growing once the promise covers all but this fraction; None for no such limit.
+        captime0_s: The shortest captime; None for a sixtieth of the utility's half-life.
+        captime_limit_s: Largest captime that may be asked for.
+        resume: Whether repeating a capped run pays only the extra seconds.
+        finite_population: Whether the instances are all there is, drawn without replacement.
+        growth: A fixed set, phases of a schedule, or adaptive growth.
+    """
+
+    delta: float
+    epsilon: float | None = None
+    gamma: float | None = None
+    captime0_s: float | None = None
+    captime_limit_s: float = math.inf
+    resume: bool = False
+    finite_population: bool = False
+    growth: FixedSet | Phases | Adaptive = field(default_factory=Adaptive)
+
+    def __post_init__(self) -> None:
+        require_probability("delta", self.delta)
+        if self.epsilon is not None:
+            require_probability("epsilon", self.epsilon)
+        if self.gamma is not None:
+            require_probability("gamma", self.gamma)
+        if self.captime0_s is not None:
+            require_positive("the first captime", self.captime0_s)

@@ -1,0 +1,156 @@
+"""How far the leader's own lower bound should be raised, weighed against what the challengers would cost.
+
+A higher LCB_b brings every arm down at once that is measured by its own upper bound; pairs need the leader
+only on the positions of the challenger. From time to time, a few values L are compared as aims for LCB_b: the
+seconds the leader needs to get there, plus, for every arm that would still contribute more than ε, the
+seconds of the cheaper of its two tests. Runs needed are (log-capital needed)/(growth per run); an arm with
+little evidence of its own is taken for an average one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from utilitune.compiled import compiled, inlined
+from utilitune.procedures.wager.capital import least_at, most_at
+from utilitune.procedures.wager.leader import contribution
+from utilitune.procedures.wager.planning import growth_rate, planning_epsilon
+from utilitune.procedures.wager.shares import lower_threshold, paired_threshold, upper_threshold
+from utilitune.procedures.wager.state import AIM, AIM_RUNS, LEADER, ROUNDS, SCAN_AT, SERIOUS, TOTAL_S, Play
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_AIMS = 8
+_PRIOR_RUNS = 3.0
+_PAIRED_VARIANCE = 0.5  # of the variance of one utility, where no pair is known
+_MIXTURE = 3.0  # a mixture of bets needs a little more capital than its best bet alone
+_MOST_RUNS = 1e9
+_LEADER_SHARE = 0.3
+_FREE_RUNS = 16.0
+_SHORTCUT = 3.0
+
+
+class Typical(NamedTuple):
+    """What is assumed of a configuration with little evidence of its own.
+
+    Attributes:
+        least: Mean X of the leader.
+        variance_least: Variance of the leader's X.
+        variance_most: Variance of the leader's Y.
+        most: Mean Y over configurations.
+        seconds: Mean seconds of a run over configurations.
+    """
+
+    least: float
+    variance_least: float
+    variance_most: float
+    most: float
+    seconds: float
+
+
+@inlined
+def _runs_needed(threshold: float, mean: float, variance: float, hypothesis: float) -> float:
+    """Runs until a bet on values with this mean and variance refutes the hypothesis."""
+    ratio = mean / hypothesis
+    first = ratio - 1.0
+    growth = growth_rate(first, first * first + variance / (hypothesis * hypothesis))
+    if growth <= 0.0:
+        return _MOST_RUNS
+    return math.log(_MIXTURE * threshold) / growth
+
+
+@compiled
+def _typical(play: Play) -> Typical:
+    """Moments of the leader's runs, and averages over all configurations that were run."""
+    arms, b = play.arms, play.counters[LEADER]
+    square_x, square_y = 0.0, 0.0
+    for position in range(arms.first[b], arms.first[b] + arms.runs[b]):
+        square_x += least_at(play, b, position) ** 2
+        square_y += most_at(play, b, position) ** 2
+    runs = float(arms.runs[b])
+    least, leader_most = arms.least[b] / runs, arms.most[b] / runs
+    doubt = 0.05 / runs  # nothing is certain after a few runs
+    count, most, seconds = 0.0, 0.0, 0.0
+    for i in range(arms.runs.size):
+        if arms.runs[i] > 0:
+            count += 1.0
+            most += arms.most[i] / arms.runs[i]
+            seconds += arms.time_s[i] / arms.runs[i]
+    return Typical(
+        least=least,
+        variance_least=max(0.0, square_x / runs - least**2) + doubt,
+        variance_most=max(0.0, square_y / runs - leader_most**2) + doubt,
+        most=most / count,
+        seconds=seconds / count,
+    )
+
+
+@compiled
+def _leader_runs(play: Play, aims: NDArray[np.float64], mean: float, variance: float) -> NDArray[np.float64]:
+    """How many runs the leader will have had when its lower bound reaches each aim."""
+    b = play.counters[LEADER]
+    runs = np.full(aims.size, float(play.arms.runs[b]))
+    threshold = lower_threshold(play.shares, b + 1)
+    for k in range(aims.size):
+        if aims[k] > play.arms.lower[b]:
+            runs[k] = max(runs[k], _runs_needed(threshold, mean, variance, aims[k]))
+    return runs
+
+
+@compiled
+def _add_prices(
+    play: Play, i: int, aims: NDArray[np.float64], typical: Typical, prices: NDArray[np.float64]
+) -> None:
+    """Add, for each aim, the seconds arm i would still need: nothing, or the cheaper of its two tests."""
+    arms, b = play.arms, play.counters[LEADER]
+    epsilon = planning_epsilon(play)
+    runs = float(arms.runs[i])
+    y = (arms.most[i] + _PRIOR_RUNS * typical.most) / (runs + _PRIOR_RUNS)
+    seconds = (arms.time_s[i] + _PRIOR_RUNS * typical.seconds) / (runs + _PRIOR_RUNS)
+    paired = arms.pair_runs[i]
+    if paired == 0.0:
+        threshold = paired_threshold(play.shares, arms.rank[i], b + 1)
+        variance = _PAIRED_VARIANCE * (typical.variance_least + typical.variance_most)
+        paired = _runs_needed(threshold, 1.0 - y + typical.least, variance, 1.0 - epsilon)
+    paired += max(0, arms.first[b] - arms.first[i])  # it has to get to the leader's first position
+    paired_s = max(1.0, paired - runs) * seconds
+    threshold = upper_threshold(play.shares, arms.rank[i])
+    for k in range(aims.size):
+        if arms.upper[i] > aims[k] + epsilon:
+            hypothesis = max(1e-3, 1.0 - aims[k] - epsilon)
+            alone = _runs_needed(threshold, 1.0 - y, typical.variance_most, hypothesis)
+            prices[k] += min(paired_s, max(1.0, alone - runs) * seconds)
+
+
+@compiled
+def set_aim(play: Play) -> None:
+    """Choose the aim for the leader's lower bound, and count the arms that stand in the way of ε."""
+    arms, b = play.arms, play.counters[LEADER]
+    play.counters[SCAN_AT] = play.counters[ROUNDS] + max(32, arms.runs.size // 4)
+    epsilon = planning_epsilon(play)
+    typical = _typical(play)
+    low, lead_s = arms.lower[b], arms.time_s[b] / arms.runs[b]
+    aims = low + max(0.0, typical.least - low) * np.arange(_AIMS + 1) / _AIMS
+    aims[_AIMS] = max(low, 1.0 - epsilon)  # then nobody needs to be ruled out
+    runs = _leader_runs(play, aims, typical.least, typical.variance_least)
+    leader_s = (runs - arms.runs[b]) * lead_s
+    prices = leader_s.copy()
+    serious = 0
+    for i in range(arms.runs.size):
+        if arms.rank[i] > 0 and i != b and contribution(play, i) > epsilon:
+            serious += 1
+            _add_prices(play, i, aims, typical, prices)
+    play.counters[SERIOUS] = max(1, serious)
+    others_s = play.amounts[TOTAL_S] - arms.time_s[b]
+    allowed_s = _LEADER_SHARE * others_s + _FREE_RUNS * lead_s - arms.time_s[b]
+    best = 0
+    for k in range(1, _AIMS + 1):
+        shortcut = k == _AIMS and leader_s[k] <= _SHORTCUT * serious * typical.seconds
+        if (leader_s[k] <= allowed_s or shortcut) and prices[k] < prices[best]:
+            best = k
+    play.amounts[AIM] = aims[best]
+    play.amounts[AIM_RUNS] = runs[best]
