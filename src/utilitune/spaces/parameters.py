@@ -222,15 +222,6 @@ class ChoiceParameter:
         positions = np.searchsorted(shares, generator.random(count), side="right")
         return np.minimum(positions, len(self.choices) - 1).astype(np.float64)
 
-    def nearby(self, codes: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.float64]:
-        """Codes of other values: the next one up or down where they are ordered, else any."""
-        last = len(self.choices) - 1
-        if self.ordered:
-            return np.asarray(np.clip(codes + generator.choice([-1.0, 1.0], codes.shape), 0.0, last))
-        if last == 0:
-            return codes
-        return (codes + generator.integers(1, last, codes.shape, endpoint=True)) % (last + 1)
-
     def to_unit(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Codes scaled to [0, 1]."""
         return codes / max(len(self.choices) - 1, 1)

@@ -11,6 +11,7 @@ import numpy as np
 from utilitune.errors import did_you_mean
 from utilitune.spaces.assignment import Assignment
 from utilitune.spaces.expressions import AllOf, Expression, Presence, check, holds, names_of, to_text
+from utilitune.spaces.nearby import nearby
 from utilitune.spaces.parameters import NumberParameter
 from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.satisfiability import satisfiable
@@ -107,10 +108,10 @@ class ParameterSpace:
     def neighbours(
         self, assignment: Mapping[str, Value], generator: np.random.Generator, count: int
     ) -> list[Assignment]:
-        """Up to `count` configurations that differ from one in a parameter, and in what that switches on.
+        """Up to `count` configurations near one.
 
         Each changes one active parameter, drawn at random, to a nearby value. Parameters that become active
-        are drawn like in `sample`; what a forbidden clause excludes is left out.
+        are drawn as in `sample`; what the clauses or ranges exclude is left out.
         """
         (base,) = self._codes([assignment]).T
         codes = np.stack([parameter.draw(generator, count) for parameter in self.parameters.values()])
@@ -118,9 +119,13 @@ class ParameterSpace:
         codes[active] = base[active, None]
         changed = generator.choice(active, count)
         for row, parameter in enumerate(self.parameters.values()):
-            codes[row, changed == row] = parameter.nearby(codes[row, changed == row], generator)
-        codes = self._deactivated(codes)
-        return self._assignments(codes[:, ~self._is_forbidden(codes)])
+            chosen = changed == row
+            codes[row, chosen] = nearby(parameter, codes[row, chosen], generator)
+        columns = self._columns(self._deactivated(codes))
+        excluded = self._is_forbidden(codes)
+        for name in self.ranges:
+            excluded |= self._outside(name, columns)
+        return self._assignments(codes[:, ~excluded])
 
     def encode(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
         """One row per configuration, one column per parameter scaled to [0, 1]; inactive is `INACTIVE`."""
