@@ -4,7 +4,7 @@ import pytest
 
 from utilitune.domain import RunStatus
 from utilitune.errors import ScenarioError
-from utilitune.targets.base import Ending, RawResult
+from utilitune.targets.base import Ending, Invocation, RawResult
 from utilitune.targets.verdict import VerdictRules
 
 FINISHED, CRASHED = RunStatus.FINISHED, RunStatus.CRASHED
@@ -17,7 +17,9 @@ def judge(rules: VerdictRules, exit_code: int | None = 0, **found: str):
         if name.endswith("_pattern") and getattr(rules, name)
     ]
     matches = tuple(found.get(name.removesuffix("_pattern")) for name in names)
-    return rules.judge("i", RawResult(Ending.EXITED, exit_code=exit_code, matches=matches))
+    return rules.judge(
+        Invocation({}, "i", 0, 1.0), RawResult(Ending.EXITED, exit_code=exit_code, matches=matches)
+    )
 
 
 @pytest.mark.parametrize(

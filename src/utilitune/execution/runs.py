@@ -14,6 +14,9 @@ from utilitune.errors import TargetError
 from utilitune.execution.backend import OUTPUT_BYTES, Job, Limits
 from utilitune.targets.base import Command, Ending, Invocation, RawResult, Target, Verdict
 
+_TOLERANCE = 0.1
+_UNNOTICED_S = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class RunRules:
@@ -77,6 +80,21 @@ class RunRules:
             overshoot_s=max(0.0, measured_s - invocation.captime_s) if stopped else 0.0,
             output_tail=raw.output_tail,
             detail=verdict.detail,
+        )
+
+    def disagreement(self, invocation: Invocation, raw: RawResult) -> str:
+        """A sentence where a finished run's own figure is far from the measured one, else nothing."""
+        measured_s = raw.cpu_s if self.measure is Measure.CPU else raw.wall_s
+        reported_s = self._verdict(invocation, raw, measured_s).reported_s
+        if reported_s is None:
+            return ""
+        if abs(reported_s - measured_s) <= max(_TOLERANCE * max(reported_s, measured_s), _UNNOTICED_S):
+            return ""
+        counts = "what it reports" if self.target.reports_runtime else "what was measured"
+        return (
+            f"The wrapper reported {reported_s:.3g} s for a run of which {measured_s:.3g} s of "
+            f"{self.measure.value} time were measured (instance {invocation.instance}); {counts} counts: see "
+            "reported_runtime in the description of the scenario file to choose the other."
         )
 
     def _verdict(self, invocation: Invocation, raw: RawResult, measured_s: float) -> Verdict:

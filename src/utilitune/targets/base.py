@@ -129,11 +129,13 @@ class Verdict:
         status: What the run counts as.
         detail: One sentence on why it did not finish; empty if it did.
         runtime_s: The runtime the program reported; None to use the measured one.
+        reported_s: The runtime of a finished run by the program's own account, to compare.
     """
 
     status: RunStatus
     detail: str = ""
     runtime_s: float | None = None
+    reported_s: float | None = None
 
 
 class Target(Protocol):

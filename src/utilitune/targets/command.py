@@ -1,12 +1,15 @@
 """A program described by its argument list.
 
 The list is written with placeholders. Every element becomes exactly one argument, whatever characters
-the values hold, except an element that is exactly ``{parameters}``: it becomes the arguments of all
-parameters, each written by its template. Nothing is split at spaces and nothing goes through a shell.
+the values hold, except two that may become any number of arguments: ``{parameters}``, all parameters, each
+written by its template, and ``{specifics}``, what belongs to the instance. Nothing is split at spaces and
+nothing goes through a shell.
 """
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
 import shutil
 import string
@@ -18,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from utilitune.errors import ScenarioError, TargetError, did_you_mean
 from utilitune.targets.base import Command, Invocation, RawResult, Verdict
 from utilitune.targets.verdict import VerdictRules
+from utilitune.targets.wrappers import WrapperRules
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -28,8 +32,14 @@ Words = tuple[str, ...]
 Template = Words | Mapping[str, Words]
 """How a parameter is written: the same words for all values, or words per value (for switches)."""
 
+Rules = VerdictRules | WrapperRules
+"""How an exit code and output are judged."""
+
 PARAMETERS = "{parameters}"
-_ARGUMENT_PLACEHOLDERS = frozenset({"instance", "seed", "captime"})
+SPECIFICS = "{specifics}"
+_ARGUMENT_PLACEHOLDERS = frozenset(
+    {"instance", "seed", "captime", "whole_captime", "configuration_id", "instance_id"}
+)
 _TEMPLATE_PLACEHOLDERS = frozenset({"name", "value"})
 
 
@@ -45,13 +55,17 @@ class CommandTarget:
         ('solver', 'a b.cnf', '--seed=7', '--alpha=0.5', '-v')
 
     Attributes:
-        argv: The program and its arguments with the placeholders ``{instance} {seed} {captime}`` and,
-            as an element of its own, ``{parameters}``; a brace that is meant is doubled.
+        argv: The program and its arguments with the placeholders ``{instance} {seed} {captime}``,
+            ``{whole_captime}`` (rounded up to seconds), ``{configuration_id} {instance_id}`` (numbers that
+            name them) and, as elements of their own, ``{parameters}`` and ``{specifics}``; a brace that is
+            meant is doubled.
         templates: Per parameter, how it is written, with ``{name}`` and ``{value}``.
         default_template: How a parameter without a template is written.
         environment: Variables set for the program.
         directory: Where it is run; None for the current directory.
         rules: How its exit code and output are judged.
+        specifics: Per instance, the arguments that belong to it.
+        digits: How many digits after the point a real parameter is written with; None for all.
     """
 
     argv: Words
@@ -59,13 +73,15 @@ class CommandTarget:
     default_template: Words = ("--{name}={value}",)
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: str | None = None
-    rules: VerdictRules = field(default_factory=VerdictRules)
+    rules: Rules = field(default_factory=VerdictRules)
+    specifics: Mapping[str, Words] = field(default_factory=dict)
+    digits: int | None = None
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
             raise ScenarioError("the target command is empty; write at least the program to run")
         for word in self.argv:
-            if word != PARAMETERS:
+            if word not in {PARAMETERS, SPECIFICS}:
                 _require_known(word, _ARGUMENT_PLACEHOLDERS, "the target command")
         _require_words(self.default_template, "the default parameter template")
         for name, template in self.templates.items():
@@ -81,7 +97,7 @@ class CommandTarget:
     @property
     def reports_runtime(self) -> bool:
         """Whether the program's own figure is its runtime."""
-        return self.rules.runtime_pattern is not None
+        return self.rules.reports_runtime
 
     def check(self) -> None:
         """Raise a `TargetError` if the program does not exist or may not be executed."""
@@ -107,19 +123,25 @@ class CommandTarget:
             "instance": invocation.instance,
             "seed": str(invocation.seed),
             "captime": written(invocation.captime_s),
+            "whole_captime": _whole(invocation.captime_s),
         }
+        if any("_id}" in word for word in self.argv):
+            values["configuration_id"] = _identifier(*map(str, invocation.parameters.items()))
+            values["instance_id"] = _identifier(invocation.instance)
         argv: list[str] = []
         for word in self.argv:
             if word == PARAMETERS:
                 for name, value in invocation.parameters.items():
-                    argv.extend(self._parameter_words(name, written(value)))
+                    argv.extend(self._parameter_words(name, written(value, self.digits)))
+            elif word == SPECIFICS:
+                argv.extend(self.specifics.get(invocation.instance, ()))
             else:
                 argv.append(word.format_map(values))
         return Command(tuple(argv), self.environment, self.directory, self.rules.watch)
 
     def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
         """Judge by exit code, output and known answers."""
-        return self.rules.judge(invocation.instance, raw)
+        return self.rules.judge(invocation, raw)
 
     def _parameter_words(self, name: str, value: str) -> list[str]:
         template = self.templates.get(name, self.default_template)
@@ -132,8 +154,8 @@ class CommandTarget:
         return [word.format(name=name, value=value) for word in template]
 
 
-def written(value: Any) -> str:  # noqa: ANN401 (spaces hand over whatever values they hold)
-    """A parameter value as programs expect it; numbers keep every digit they need.
+def written(value: Any, digits: int | None = None) -> str:  # noqa: ANN401 (whatever values spaces hold)
+    """A parameter value as programs expect it; numbers keep every digit they need, or so many decimals.
 
     Example:
         >>> written(0.1), written(3), written(True), written("a b")
@@ -144,8 +166,19 @@ def written(value: Any) -> str:  # noqa: ANN401 (spaces hand over whatever value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(value)
+        return repr(value if digits is None else round(value, digits))
     return str(value)
+
+
+def _whole(seconds: float) -> str:
+    return str(math.ceil(seconds)) if math.isfinite(seconds) else written(seconds)
+
+
+def _identifier(*parts: str) -> str:
+    """A number that names something, for programs that put it into the names of their files."""
+    return str(
+        int.from_bytes(hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).digest()[:6])
+    )
 
 
 def _require_words(words: Words | str, where: str) -> None:
@@ -165,10 +198,8 @@ def _require_known(word: str, known: Collection[str], where: str) -> None:
     for _, name, format_spec, conversion in parts:
         if name is None:
             continue
-        if name == "parameters":
-            raise ScenarioError(
-                f"{where} has {PARAMETERS} inside {word!r}; make it a list element of its own"
-            )
+        if f"{{{name}}}" in {PARAMETERS, SPECIFICS}:
+            raise ScenarioError(f"{where} has {{{name}}} inside {word!r}; make it a list element of its own")
         if name not in known or format_spec or conversion:
             shown = (
                 name + (f"!{conversion}" if conversion else "") + (f":{format_spec}" if format_spec else "")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
 from utilitune.errors import ScenarioError
-from utilitune.targets.base import RawResult, Verdict
+from utilitune.targets.base import Invocation, RawResult, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,13 +77,18 @@ class VerdictRules:
         """The patterns to look for while the output streams by."""
         return tuple(self._patterns().values())
 
-    def judge(self, instance: str, raw: RawResult) -> Verdict:
+    @property
+    def reports_runtime(self) -> bool:
+        """Whether the program's own figure is its runtime."""
+        return self.runtime_pattern is not None
+
+    def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
         """Judge a run that ended by itself."""
         found = dict(zip(self._patterns(), raw.matches, strict=True))
         return (
             self._admitted(found)
             or self._failed(found, raw.exit_code)
-            or self._answered_wrongly(instance, found, raw.exit_code)
+            or self._answered_wrongly(invocation.instance, found, raw.exit_code)
             or self._finished(found)
         )
 
