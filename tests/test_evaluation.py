@@ -20,13 +20,13 @@ from utilitune.evaluation import (
     plan_evaluation,
     resampled_means,
     run_evaluation,
-    settled,
     tail_share,
     usual_captime_s,
 )
 from utilitune.execution.machine import available_cores
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
+from utilitune.session.grid import settled
 from utilitune.spaces import ParameterSpace
 from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot
 from utilitune.utility import parse_utility

@@ -16,32 +16,28 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.domain import Measure, RunOutcome, RunRequest, RunStatus, require_positive
+from utilitune.domain import Measure, RunOutcome, RunStatus, require_positive
 from utilitune.errors import ScenarioError, StoreError, UsageError
 from utilitune.execution.machine import available_cores, oversubscribed
-from utilitune.execution.runs import RunRules
 from utilitune.scenario.instances import TEST, instance_source
 from utilitune.scenario.model import Population
-from utilitune.scenario.targets import build_target
+from utilitune.session.grid import Grid, GridRuns
 from utilitune.session.opening import backend_for
-from utilitune.store import RunRecord, Snapshot, open_run_folder
-from utilitune.targets.base import Invocation
+from utilitune.store import Snapshot, open_run_folder
 from utilitune.utility import format_duration, parse_utility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from utilitune.execution.backend import Backend
-    from utilitune.scenario.instances import InstanceSource
     from utilitune.scenario.model import Scenario
     from utilitune.store.base import Store, StoreReader
     from utilitune.store.records import ConfigurationRecord
@@ -379,92 +375,12 @@ def run_evaluation(
     count = instances.count
     if count is None:
         raise ScenarioError("the test instances have no end: give their generator a count")
-    _keep_configurations(plan, store)
-    known = {
-        (record.request.configuration, record.request.position): outcome
-        for record in store.runs()
-        if (outcome := settled(record, plan.captime_s)) is not None
-    }
-    numbers = dict.fromkeys((plan.default.index, plan.chosen.index))
-    wanted = [(number, position) for position in range(count) for number in numbers]
-    missing = [pair for pair in wanted if pair not in known]
-    if on_run is not None:
-        on_run(len(wanted) - len(missing), len(wanted))
-    work = _Work(plan, store, backend, instances)
-    for landed, (pair, outcome) in enumerate(work.make(missing), start=1):
-        known[pair] = outcome
-        if on_run is not None:
-            on_run(len(wanted) - len(missing) + landed, len(wanted))
+    records = {record.index: record for record in (plan.default, plan.chosen)}
+    wanted = [(number, position) for position in range(count) for number in records]
+    grid = Grid(plan.scenario, instances, tuple(records.values()), plan.captime_s)
+    known = GridRuns(grid, store, backend).complete(wanted, on_run)
     chosen, default = (
         (number, [known[number, position] for position in range(count)])
         for number in (plan.chosen.index, plan.default.index)
     )
     return compare(chosen, default, parse_utility(plan.scenario.utility), plan.captime_s)
-
-
-def settled(record: RunRecord, captime_s: float) -> RunOutcome | None:
-    """What a kept run says about a run up to a captime; None if it was itself stopped too early."""
-    outcome = record.outcome
-    if outcome.status is RunStatus.TIMEOUT and record.request.captime_s < captime_s:
-        return None
-    late = outcome.finished and outcome.runtime_s > captime_s
-    if late or outcome.status is RunStatus.TIMEOUT:
-        return replace(outcome, status=RunStatus.TIMEOUT, runtime_s=captime_s)
-    return outcome
-
-
-def _keep_configurations(plan: EvaluationPlan, store: Store) -> None:
-    kept = {record.index for record in store.configurations()}
-    for record in (plan.default, plan.chosen):
-        if record.index not in kept:
-            store.add_configuration(record)
-            kept.add(record.index)
-
-
-class _Work:
-    """Makes runs, as many at a time as the backend has slots, and keeps each before it counts."""
-
-    def __init__(
-        self, plan: EvaluationPlan, store: Store, backend: Backend, instances: InstanceSource
-    ) -> None:
-        self._plan = plan
-        self._store = store
-        self._backend = backend
-        self._instances = instances
-        target = build_target(plan.scenario)
-        target.check()
-        self._rules = RunRules(target, plan.scenario.measure, plan.scenario.memory_bytes)
-        self._parameters = {record.index: record.assignment for record in (plan.default, plan.chosen)}
-
-    def make(self, pairs: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, int], RunOutcome]]:
-        """Run these (configuration, position) pairs; yields each as it ends."""
-        waiting = list(enumerate(pairs))[::-1]
-        started: dict[int, tuple[tuple[int, int], Invocation, float]] = {}
-        while waiting or started:
-            while waiting and self._backend.free_slots:
-                job, pair = waiting.pop()
-                invocation = self._invocation(*pair)
-                self._backend.submit(job, self._rules.job(invocation))
-                started[job] = (pair, invocation, time.time())
-            for job, raw in self._backend.wait():
-                pair, invocation, started_at = started.pop(job)
-                outcome = self._rules.outcome(invocation, raw)
-                self._keep(pair, invocation, outcome, started_at)
-                yield pair, outcome
-
-    def _invocation(self, configuration: int, position: int) -> Invocation:
-        self._instances.prepare(position)
-        return Invocation(
-            self._parameters[configuration],
-            self._instances.name(position),
-            self._instances.seed(position),
-            self._plan.captime_s,
-        )
-
-    def _keep(
-        self, pair: tuple[int, int], invocation: Invocation, outcome: RunOutcome, started_at: float
-    ) -> None:
-        request = RunRequest(*pair, self._plan.captime_s)
-        self._store.add_run(
-            RunRecord(request, outcome, seed=invocation.seed, started_at=started_at, ended_at=time.time())
-        )

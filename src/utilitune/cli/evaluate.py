@@ -11,7 +11,7 @@ import typer
 from utilitune.cli.texts import FOLDER_HELP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from utilitune.evaluation import Comparison, Interval
     from utilitune.scenario.model import Scenario
@@ -53,6 +53,7 @@ def evaluate(
     - `utilitune evaluate scenario.run --plot solved.png`
     - `utilitune evaluate scenario.run --configuration 17 --captime 5m`
     """
+    from utilitune.cli.texts import run_bar
     from utilitune.evaluation import evaluate_in_folder, plan_evaluation
     from utilitune.reports.evaluation import check_picture
     from utilitune.store import read_run_folder
@@ -65,7 +66,7 @@ def evaluate(
         plan = plan_evaluation(store, _scenario_of(store, scenario), configuration, captime_s)
         _warn_if_at_work(store)
     try:
-        with _bar() as show:
+        with run_bar("test runs") as show:
             comparison = evaluate_in_folder(plan, folder, workers, show)
     except KeyboardInterrupt:
         typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
@@ -105,22 +106,6 @@ def _warn_if_at_work(store: RunFolderReader) -> None:
             "more even after 'utilitune stop'.",
             style="yellow",
         )
-
-
-@contextlib.contextmanager
-def _bar() -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on the error stream."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("test runs"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("test runs", total=None)
-
-        def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
-        yield show
 
 
 def _draw(comparison: Comparison, name: str, path: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from rich.console import Console
 
 FOLDER_HELP = "The run folder: the --folder of 'utilitune run', by default the scenario's name with .run."
@@ -15,6 +18,22 @@ def words(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextlib.contextmanager
+def run_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on the error stream, and what tells it how many of how many are done."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def show(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield show
 
 
 def printable(text: str, *, keep: str = "") -> str:

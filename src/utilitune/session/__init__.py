@@ -4,5 +4,6 @@
 - `supply`: configurations by number;
 - `failures`: when a target that keeps failing ends the run;
 - `opening`: from a scenario and a folder to a coordinator, started or resumed;
+- `grid`: runs of given configurations on given instances, made once and found again;
 - `result`: what a run found, read back from its store.
 """

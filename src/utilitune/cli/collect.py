@@ -1,0 +1,69 @@
+"""``utilitune collect``: record a program's runtimes on a grid of configurations and instances."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_INTERRUPTED = 130  # what shells report after Ctrl-C
+
+
+def collect(
+    scenario: Annotated[Path, typer.Argument(help="The scenario file (see: utilitune init).")],
+    configurations: Annotated[
+        int, typer.Option(min=1, help="How many configurations: the default, and random ones.")
+    ] = 100,
+    instances: Annotated[
+        int | None, typer.Option(min=1, help="How many training instances.  [default: all]")
+    ] = None,
+    captime: Annotated[
+        str | None,
+        typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The matrix (.npz, .csv).  [default: SCENARIO's name with .npz]"),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
+    ] = None,
+) -> None:
+    """Record how long a program takes, for replaying and comparing procedures.
+
+    Runs the program with every one of some random configurations on every one of some training
+    instances, and writes a matrix of runtimes that `utilitune replay` and `utilitune reproduce` read.
+    Every run is kept beside the matrix, in a folder whose name ends in .collect: a collection that was
+    interrupted goes on, and a larger one makes only the runs that are new.
+
+    For example:
+
+    - `utilitune collect scenario.toml --configurations 50 --captime 5s`
+    - `utilitune collect scenario.toml --configurations 200 --instances 500 -o runs.npz`
+    """
+    from utilitune.cli.texts import run_bar, words
+    from utilitune.collecting import GridSize, plan_size
+    from utilitune.collecting import collect as record
+    from utilitune.data import write_matrix
+    from utilitune.reports.files import check_writable
+    from utilitune.scenario import read_scenario
+    from utilitune.utility import format_duration, parse_duration
+
+    target = output or scenario.with_suffix(".npz")
+    check_writable(target, (".npz", ".csv"))
+    told = read_scenario(scenario)
+    captime_s = None if captime is None else parse_duration(captime)
+    size: GridSize = plan_size(told, configurations, instances, captime_s)
+    try:
+        with run_bar("runs") as show:
+            matrix = record(told, target.with_suffix(".collect"), size, workers, show)
+    except KeyboardInterrupt:
+        typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
+        raise typer.Exit(_INTERRUPTED) from None
+    write_matrix(matrix, target)
+    words().print(
+        f"{matrix.rows:,} configurations × {matrix.positions:,} instances, "
+        f"{100 * matrix.finished_share:.1f} % of runs finished within {format_duration(size.captime_s)}.\n"
+        f"Written: {target} (try: utilitune replay {target})"
+    )
