@@ -14,6 +14,9 @@ from utilitune.errors import TargetError
 from utilitune.execution.backend import OUTPUT_BYTES, Job, Limits
 from utilitune.targets.base import Command, Ending, Invocation, RawResult, Target, Verdict
 
+DISAGREEMENT = "The wrapper reported"
+"""How the sentence on a wrapper that measures differently begins."""
+
 _TOLERANCE = 0.1
 _UNNOTICED_S = 0.1
 
@@ -92,7 +95,7 @@ class RunRules:
             return ""
         counts = "what it reports" if self.target.reports_runtime else "what was measured"
         return (
-            f"The wrapper reported {reported_s:.3g} s for a run of which {measured_s:.3g} s of "
+            f"{DISAGREEMENT} {reported_s:.3g} s for a run of which {measured_s:.3g} s of "
             f"{self.measure.value} time were measured (instance {invocation.instance}); {counts} counts: see "
             "reported_runtime in the description of the scenario file to choose the other."
         )

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from utilitune.spaces import ParameterSpace
-    from utilitune.targets.command import Template, Words
+    from utilitune.spaces import Assignment, ParameterSpace
+    from utilitune.targets.command import Rules, Template, Words
 
 RECORDED_PARAMETER = "configuration"
 """The one parameter of a recorded target: which row."""
@@ -56,13 +56,17 @@ class CommandSpec:
         templates: How single parameters are written instead.
         environment: Variables set for the program.
         rules: How its exit code and output are judged.
+        specifics: Per instance, the arguments that belong to it.
+        digits: How many digits after the point a real parameter is written with; None for all.
     """
 
     argv: Words
     default_template: Words = ("--{name}={value}",)
     templates: Mapping[str, Template] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-    rules: VerdictRules = field(default_factory=VerdictRules)
+    rules: Rules = field(default_factory=VerdictRules)
+    specifics: Mapping[str, Words] = field(default_factory=dict)
+    digits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,7 @@ class Scenario:
         procedure: Name of the procedure.
         options: Its options.
         features: A file of instance features, relative to the scenario's folder.
+        initial: Configurations to try right after the default one.
     """
 
     name: str
@@ -191,6 +196,7 @@ class Scenario:
     procedure: str = DEFAULT_PROCEDURE
     options: Mapping[str, Any] = field(default_factory=dict)
     features: str | None = None
+    initial: tuple[Assignment, ...] = ()
 
     def __post_init__(self) -> None:
         require_positive("the smallest captime", self.captime0_s)

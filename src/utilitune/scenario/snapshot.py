@@ -2,8 +2,8 @@
 
 The fingerprint covers what gives a run its meaning: target, space, training instances (their names and
 the SHA-256 of the content of every file), population, utility, measure, captimes, memory limit,
-policies, δ, seed and procedure. It leaves out what may change between two starts of one run: name,
-folder, stop rules, workers, test instances and features.
+policies, δ, seed, procedure and the configurations to try first. It leaves out what may change between
+two starts of one run: name, folder, stop rules, workers, test instances and features.
 """
 
 from __future__ import annotations
@@ -29,11 +29,14 @@ from utilitune.scenario.model import (
     StopRules,
     TargetSpec,
 )
-from utilitune.spaces import ParameterSpace
+from utilitune.spaces import Assignment, ParameterSpace
 from utilitune.targets.verdict import VerdictRules
+from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from utilitune.targets.command import Rules
 
 FORMAT = 1
 _FREE = ("name", "directory", "stop", "workers", "test", "features")
@@ -66,6 +69,7 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "stop": asdict(scenario.stop),
         "policies": {status.value: policy.value for status, policy in sorted(scenario.policies.items())},
         "options": dict(scenario.options),
+        "initial": [dict(assignment) for assignment in scenario.initial],
     }
 
 
@@ -89,6 +93,7 @@ def from_snapshot(snapshot: Mapping[str, Any]) -> Scenario:
         stop=StopRules(**snapshot["stop"]),
         policies={RunStatus(key): FailurePolicy(value) for key, value in snapshot["policies"].items()},
         options=snapshot["options"],
+        initial=tuple(Assignment(values) for values in snapshot.get("initial", ())),
     )
 
 
@@ -139,6 +144,8 @@ def _target_to_plain(target: TargetSpec) -> dict[str, Any]:
                 "templates": {name: _template_to_plain(value) for name, value in target.templates.items()},
                 "environment": dict(target.environment),
                 "rules": _rules_to_plain(target.rules),
+                "specifics": {name: list(words) for name, words in target.specifics.items()},
+                "digits": target.digits,
             }
 
 
@@ -148,7 +155,9 @@ def _template_to_plain(template: Any) -> Any:  # noqa: ANN401 - words, or words 
     return {value: list(words) for value, words in template.items()}
 
 
-def _rules_to_plain(rules: VerdictRules) -> dict[str, Any]:
+def _rules_to_plain(rules: Rules) -> dict[str, Any]:
+    if isinstance(rules, WrapperRules):
+        return {"contract": rules.contract.value, "reports_runtime": rules.reports_runtime}
     return {
         **asdict(rules),
         "exit_codes": None if rules.exit_codes is None else sorted(rules.exit_codes),
@@ -163,10 +172,6 @@ def _target_from_plain(plain: Mapping[str, Any]) -> TargetSpec:
         return FunctionSpec(**fields)
     if plain["kind"] == "recorded":
         return RecordedSpec(**fields)
-    rules = dict(fields["rules"])
-    codes = rules["exit_codes"]
-    rules["exit_codes"] = None if codes is None else frozenset(codes)
-    rules["answer_exit_codes"] = {int(code): text for code, text in rules["answer_exit_codes"].items()}
     templates = {
         name: tuple(value) if isinstance(value, list) else {key: tuple(words) for key, words in value.items()}
         for name, value in fields["templates"].items()
@@ -176,8 +181,20 @@ def _target_from_plain(plain: Mapping[str, Any]) -> TargetSpec:
         tuple(fields["default_template"]),
         templates,
         fields["environment"],
-        VerdictRules(**rules),
+        _rules_from_plain(fields["rules"]),
+        {name: tuple(words) for name, words in fields["specifics"].items()},
+        fields["digits"],
     )
+
+
+def _rules_from_plain(plain: Mapping[str, Any]) -> Rules:
+    if "contract" in plain:
+        return WrapperRules(Contract(plain["contract"]), plain["reports_runtime"])
+    rules = dict(plain)
+    codes = rules["exit_codes"]
+    rules["exit_codes"] = None if codes is None else frozenset(codes)
+    rules["answer_exit_codes"] = {int(code): text for code, text in rules["answer_exit_codes"].items()}
+    return VerdictRules(**rules)
 
 
 def _instances_to_plain(instances: InstanceSet) -> dict[str, Any]:

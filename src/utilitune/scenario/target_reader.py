@@ -15,6 +15,7 @@ from utilitune.scenario.source import Table, read_text
 from utilitune.spaces import ChoiceParameter, ParameterSpace
 from utilitune.targets.command import PARAMETERS, CommandTarget, Template, Words, written
 from utilitune.targets.verdict import VerdictRules
+from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,7 +109,15 @@ def _command(table: Table) -> CommandSpec:
             lambda name=name, template=template: CommandTarget(("x",), {name: template}),
         )
         templates[name] = template
-    return CommandSpec(argv, default_template, templates, _environment(table), _rules(table))
+    return CommandSpec(
+        argv,
+        default_template,
+        templates,
+        _environment(table),
+        _rules(table) if table.raw("contract") is None else _wrapper_rules(table),
+        _specifics(table),
+        table.integer("digits", least=0),
+    )
 
 
 def _located(table: Table, key: str, build: Any) -> Any:  # noqa: ANN401 - passes through what it builds
@@ -158,6 +167,25 @@ def _template(table: Table, name: str, value: object) -> Template:
 def _environment(table: Table) -> dict[str, str]:
     environment = table.table("environment")
     return {name: environment.text(name) or "" for name in environment.content}
+
+
+def _specifics(table: Table) -> dict[str, Words]:
+    specifics = table.table("specifics")
+    return {name: _words(specifics, name, value) for name, value in specifics.content.items()}
+
+
+def _wrapper_rules(table: Table) -> WrapperRules:
+    name = table.text("contract") or ""
+    try:
+        contract = Contract(name)
+    except ValueError:
+        raise table.problem(
+            "contract", f"there is no wrapper contract {name!r}; {did_you_mean(name, list(Contract))}"
+        ) from None
+    for key in (*_PATTERNS, "exit_codes", "answer_exit_codes", "answers"):
+        if table.raw(key) is not None:
+            raise table.problem(key, f"a wrapper is judged by the answer it prints; remove {key} or contract")
+    return WrapperRules(contract, reports_runtime=table.boolean("reported_runtime") or False)
 
 
 def _rules(table: Table) -> VerdictRules:

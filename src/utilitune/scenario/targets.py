@@ -34,6 +34,8 @@ def build_target(scenario: Scenario) -> Target:
                 spec.environment,
                 str(scenario.directory),
                 spec.rules,
+                spec.specifics,
+                spec.digits,
             )
         case FunctionSpec() as spec:
             if str(scenario.directory) not in sys.path:

@@ -32,7 +32,7 @@ from utilitune.scenario.model import (
 )
 from utilitune.scenario.source import Source, Table
 from utilitune.scenario.target_reader import check_parameters_are_used, read_target
-from utilitune.spaces import ChoiceParameter, ParameterSpace, SpaceError
+from utilitune.spaces import Assignment, ChoiceParameter, ParameterSpace, SpaceError
 from utilitune.utility import parse_utility
 
 """The one parameter of a recorded target: which row."""
@@ -70,6 +70,7 @@ def read_scenario(path: Path | str) -> Scenario:
         seed=_or(top.integer("seed", least=0), DEFAULT_SEED),
         workers=top.integer("workers", least=1),
         features=_existing_file(top.table("instances"), "features"),
+        initial=_initial(top, space),
         **captimes,
         **_procedure(top.table("procedure")),
     )
@@ -223,6 +224,23 @@ def _procedure(table: Table) -> dict[str, Any]:
         "procedure": name,
         "options": {key: value for key, value in table.content.items() if key != "name"},
     }
+
+
+def _initial(top: Table, space: ParameterSpace) -> tuple[Assignment, ...]:
+    """Configurations to try first, each a table of all its active parameters."""
+    tables = top.raw("initial") or []
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise top.problem(
+            "initial", "initial must be a list of tables such as [{ mode = 'fast', depth = 3 }]"
+        )
+    found = []
+    for place, table in enumerate(tables):
+        try:
+            found.append(space.validate(table))
+        except SpaceError as error:
+            reason = f"configuration {place + 1} to try first is none: {error.reason}"
+            raise top.source.problem(("initial", place), reason) from None
+    return tuple(found)
 
 
 def _existing_file(table: Table, key: str) -> str | None:

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from utilitune.scenario.model import (
     DEFAULT_PROCEDURE,
@@ -22,6 +22,10 @@ from utilitune.scenario.model import (
     TargetSpec,
 )
 from utilitune.targets.verdict import VerdictRules
+from utilitune.targets.wrappers import WrapperRules
+
+if TYPE_CHECKING:
+    from utilitune.targets.command import Rules
 
 _LONG = 90
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -82,7 +86,15 @@ def _head(scenario: Scenario) -> list[str]:
         *_lines([("measure", scenario.measure.value)]),
         "# Every random choice follows from this.",
         *_lines([("seed", scenario.seed), ("workers", scenario.workers)]),
+        *_initial(scenario),
     ]
+
+
+def _initial(scenario: Scenario) -> list[str]:
+    if not scenario.initial:
+        return []
+    tables = [dict(assignment) for assignment in scenario.initial]
+    return ["# Configurations to try right after the default one.", *_lines([("initial", tables)])]
 
 
 def _target(target: TargetSpec) -> list[str]:
@@ -98,24 +110,38 @@ def _target(target: TargetSpec) -> list[str]:
 
 
 def _command(target: CommandSpec) -> list[str]:
-    rules = target.rules
-    codes = None if rules.exit_codes is None else sorted(rules.exit_codes)
     return [
         "# One element is one argument; nothing goes through a shell.",
         *_lines([("command", target.argv)]),
         "# How a parameter is written.",
-        *_lines(
-            [
-                ("template", target.default_template),
-                ("templates", target.templates or None),
-                ("environment", target.environment or None),
-                ("exit_codes", codes),
-                *((name, getattr(rules, name)) for name in _PATTERNS),
-                ("answer_exit_codes", rules.answer_exit_codes or None),
-                ("answers", rules.answers or None),
-            ]
-        ),
+        *_lines([("template", target.default_template), ("digits", target.digits)]),
+        *_rules(target.rules),
+        *_lines([("environment", target.environment or None)]),
+        *_table("target.templates", target.templates),
+        *_table("target.specifics", target.specifics),
     ]
+
+
+def _rules(rules: Rules) -> list[str]:
+    if isinstance(rules, WrapperRules):
+        return [
+            "# The program is a wrapper that prints its answer in this form.",
+            *_lines([("contract", rules.contract.value)]),
+            "# Whether the runtime it reports counts in place of the measured one.",
+            *_lines([("reported_runtime", rules.reports_runtime)]),
+        ]
+    return _lines(
+        [
+            ("exit_codes", None if rules.exit_codes is None else sorted(rules.exit_codes)),
+            *((name, getattr(rules, name)) for name in _PATTERNS),
+            ("answer_exit_codes", rules.answer_exit_codes or None),
+            ("answers", rules.answers or None),
+        ]
+    )
+
+
+def _table(header: str, entries: Mapping[str, Any]) -> list[str]:
+    return ["", f"[{header}]", *_lines(entries.items())] if entries else []
 
 
 def _space(scenario: Scenario) -> list[str]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from utilitune.domain import Progress, RunStatus, StopReason
+from utilitune.errors import UtilituneError
+from utilitune.execution.runs import DISAGREEMENT
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.session.failures import FailureWatch
 from utilitune.session.result import task_text
@@ -161,6 +163,7 @@ class Coordinator:
         self._under_way: dict[tuple[int, int], float] = {}
         self._books = _Books()
         self._failures = FailureWatch()
+        self._cross_checked = False
         self._stop: StopReason | None = None
         self._next_job = 0
         self._round_limit = _ROUNDS_PER_CALL
@@ -212,8 +215,7 @@ class Coordinator:
                     self._take_in(self._parts.engine.added)
             elif halt is Halt.NEEDS_RUNS:
                 self._submit()
-                for job, raw in self._parts.backend.wait(self._parts.patience_s):
-                    self._land(job, raw)
+                self._land_all()
             self._record_progress()
             self._show()
 
@@ -305,6 +307,17 @@ class Coordinator:
             captime_s=request.captime_s,
         )
 
+    def _land_all(self) -> None:
+        """Take in every run that has ended; an error of one waits until the others are kept."""
+        failed: UtilituneError | None = None
+        for job, raw in self._parts.backend.wait(self._parts.patience_s):
+            try:
+                self._land(job, raw)
+            except UtilituneError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+
     def _land(self, job: int, raw: Any) -> None:  # noqa: ANN401 -- a RawResult
         """One run has ended: judge it, store it, then let it count."""
         flight = self._flights.pop(job)
@@ -325,6 +338,7 @@ class Coordinator:
         self._books.note(outcome)
         self._tell(flight.request, outcome)
         self._judge_failure(flight, outcome)
+        self._cross_check(flight, raw)
 
     def _tell(self, request: RunRequest, outcome: RunOutcome) -> None:
         """Put an outcome into the evidence; what is neither finished nor capped never finishes."""
@@ -347,6 +361,13 @@ class Coordinator:
         )
         self._stop = self._stop or reason
 
+    def _cross_check(self, flight: _InFlight, raw: Any) -> None:  # noqa: ANN401 -- a RawResult
+        """Warn, once in the life of a run, where a wrapper's own figure is far from the measured one."""
+        if not self._cross_checked and (text := self._parts.rules.disagreement(flight.invocation, raw)):
+            self._cross_checked = True
+            if not any(event.text.startswith(DISAGREEMENT) for event in self._parts.store.events()):
+                self._parts.store.add_event("warning", text)
+
     def _command_text(self, invocation: Invocation) -> str:
         return task_text(self._parts.rules.target.prepare(invocation))
 
@@ -355,9 +376,7 @@ class Coordinator:
         for job in list(self._flights):
             self._parts.backend.cancel(job)
         while self._flights:
-            landed = self._parts.backend.wait(self._parts.patience_s)
-            for job, raw in landed:
-                self._land(job, raw)
+            self._land_all()
 
     # -- what is shown and kept ------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from utilitune.scenario.model import FailurePolicy
 from utilitune.scenario.targets import build_target
 from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
 from utilitune.session.result import RunResult, command_text
-from utilitune.session.supply import ConfigurationSupply
+from utilitune.session.supply import ConfigurationSupply, given_configurations
 from utilitune.specification import build_engine, specification_from_options
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
 from utilitune.targets.base import Command
@@ -148,7 +148,7 @@ def _assemble(
     target.check()
     utility = parse_utility(scenario.utility)
     instances = instance_source(scenario)
-    supply = ConfigurationSupply(scenario.space, scenario.seed, [scenario.space.default()])
+    supply = ConfigurationSupply(scenario.space, scenario.seed, given_configurations(scenario))
     evidence = LiveEvidence(utility, _ENDLESS if instances.count is None else instances.count)
     spec = settings.specification
     if isinstance(target, RecordedTarget):

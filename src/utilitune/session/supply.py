@@ -15,6 +15,7 @@ from utilitune.procedures.engine import Origin
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from utilitune.scenario.model import Scenario
     from utilitune.spaces import Assignment, ParameterSpace
 
 _CONFIGURATION_STREAM = 1
@@ -41,3 +42,8 @@ class ConfigurationSupply:
         sequence = np.random.SeedSequence(self._seed, spawn_key=(_CONFIGURATION_STREAM, index))
         (assignment,) = self._space.sample(np.random.default_rng(sequence), 1)
         return assignment, Origin.RANDOM
+
+
+def given_configurations(scenario: Scenario) -> list[Assignment]:
+    """The default and then what the scenario lists, each once."""
+    return list(dict.fromkeys([scenario.space.default(), *scenario.initial]))
