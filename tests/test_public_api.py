@@ -22,6 +22,7 @@ PUBLIC = [
     "StopReason",
     "UtilituneError",
     "Utility",
+    "UtilityFamily",
     "__version__",
     "configure",
     "parse_utility",
@@ -29,6 +30,8 @@ PUBLIC = [
     "read_scenario",
     "replay",
     "utility_from_callable",
+    "whatif",
+    "whatif_run",
 ]
 HEAVY = ["numpy", "numba", "matplotlib", "pandas", "ConfigSpace", "sklearn", "typer", "rich"]
 

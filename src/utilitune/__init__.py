@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from utilitune.spaces import ParameterSpace
     from utilitune.specification import ProcedureSpec
     from utilitune.utility import Utility, parse_utility, utility_from_callable
+    from utilitune.whatif import UtilityFamily, whatif, whatif_run
 
 __version__ = "0.1.0"
 
@@ -43,12 +44,15 @@ _HOME = {
     "StopReason": "utilitune.domain",
     "UtilituneError": "utilitune.errors",
     "Utility": "utilitune.utility",
+    "UtilityFamily": "utilitune.whatif",
     "configure": "utilitune.configuring",
     "parse_utility": "utilitune.utility",
     "read_matrix": "utilitune.data",
     "read_scenario": "utilitune.scenario",
     "replay": "utilitune.replaying",
     "utility_from_callable": "utilitune.utility",
+    "whatif": "utilitune.whatif",
+    "whatif_run": "utilitune.whatif",
 }
 
 __all__ = [
@@ -64,6 +68,7 @@ __all__ = [
     "StopReason",
     "UtilituneError",
     "Utility",
+    "UtilityFamily",
     "__version__",
     "configure",
     "parse_utility",
@@ -71,6 +76,8 @@ __all__ = [
     "read_scenario",
     "replay",
     "utility_from_callable",
+    "whatif",
+    "whatif_run",
 ]
 
 

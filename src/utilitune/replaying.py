@@ -58,6 +58,7 @@ class ReplayResult:
         trajectory: State at logarithmically spaced total times, the final one last.
         wall_s: Seconds the replay itself took.
         note: Where the recorded cutoff limits the promise, a sentence that says so.
+        population: Whether the promise is about instances like these, or exactly these.
     """
 
     procedure: str
@@ -68,11 +69,12 @@ class ReplayResult:
     trajectory: tuple[Progress, ...]
     wall_s: float
     note: str = ""
+    population: str = "infinite"
 
     @property
     def promise(self) -> Promise:
         """What is proved about the answer."""
-        return self.progress.promise
+        return replace(self.progress.promise, population=self.population)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, as printed by ``utilitune replay --json``."""
@@ -84,6 +86,7 @@ class ReplayResult:
             "stop_reason": self.stop_reason.code,
             "advice": self.stop_reason.advice,
             "note": self.note,
+            "population": self.population,
             "promise": self.promise.sentence(),
             "phases": [asdict(phase) for phase in self.phases],
             "trajectory": [asdict(point) for point in self.trajectory],
@@ -161,13 +164,11 @@ def replay(
     matrix = data if isinstance(data, RuntimeMatrix) else read_matrix(data)
     worth = parse_utility(utility) if isinstance(utility, str) else utility
     spec = specification or ProcedureSpec()
-    limit = min(matrix.cutoff_s, spec.captime_limit_s)
-    engine = build_engine(
-        replace(spec, captime_limit_s=limit),
-        RecordedEvidence(matrix, worth),
-        worth,
-        configurations=matrix.rows,
-    )
+    size = spec.configurations or matrix.rows
+    if size > matrix.rows:
+        raise UsageError(f"{size} configurations were asked for, but the data holds only {matrix.rows}")
+    spec = replace(spec, configurations=size, captime_limit_s=min(matrix.cutoff_s, spec.captime_limit_s))
+    engine = build_engine(spec, RecordedEvidence(matrix, worth), worth, configurations=size)
     points, stop = drive(engine, matrix.rows, budget or Budget(), on_progress)
     final = points[-1]
     return ReplayResult(
@@ -179,6 +180,7 @@ def replay(
         trajectory=tuple(points),
         wall_s=time.perf_counter() - started,
         note=engine.captime_note().strip(),
+        population=spec.population,
     )
 
 

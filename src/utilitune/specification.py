@@ -11,7 +11,8 @@ from utilitune.domain import require_positive, require_probability
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.captime import Doubling
 from utilitune.procedures.growth import Schedule, named_schedule
-from utilitune.procedures.paper import PaperSettings, coup, oup, up
+from utilitune.procedures.paper import FixedSet, PaperSettings, Phases, coup, oup, up
+from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
     from utilitune.utility import Utility
 
-PROCEDURES = ("naive", "up", "oup", "coup")
+PROCEDURES = ("wager", "coup", "oup", "up", "naive")
+GROWTHS = ("fixed", "adaptive", "phases")
 _DOUBLING = {"old": Doubling.OLD, "new": Doubling.NEW}
 _ACCOUNTING = {"restart": False, "resume": True}
 _POPULATIONS = ("finite", "infinite")
@@ -34,11 +36,11 @@ class ProcedureSpec:
     """A procedure and its settings, in the words users write.
 
     Attributes:
-        name: ``naive``, ``up``, ``oup`` or ``coup``.
+        name: ``wager``, ``coup``, ``oup``, ``up`` or ``naive``.
         delta: Probability with which the promise may fail.
         epsilon: Stop once the answer is proved within this of the best.
         doubling: ``new`` or ``old`` captime-doubling rule.
-        captime0_s: First captime.
+        captime0_s: First captime; None lets the procedure choose (1 s for the paper's).
         captime_limit_s: Largest captime that may be asked for.
         accounting: ``restart`` (a capped run begins anew) or ``resume`` (it is continued).
         schedule: Name of one of COUP's schedules, or a `Schedule`.
@@ -47,13 +49,16 @@ class ProcedureSpec:
         gamma: Stop once the promise covers all but this fraction of the space, and ε is reached.
         configurations: Size of the set, for procedures that work on a fixed one.
         population: ``infinite`` (instances are a sample) or ``finite`` (they are all there is).
+        growth: wager: ``fixed`` set, ``adaptive`` growth, or the ``phases`` of a schedule; None for
+            ``fixed`` where a number of configurations is given, else ``adaptive``.
+        gamma_weight: wager with adaptive growth: how much a smaller γ is worth, in units of ε.
     """
 
-    name: str = "oup"
+    name: str = "wager"
     delta: float = 0.1
     epsilon: float | None = None
     doubling: str = "new"
-    captime0_s: float = 1.0
+    captime0_s: float | None = None
     captime_limit_s: float = math.inf
     accounting: str = "restart"
     schedule: str | Schedule = "default"
@@ -62,6 +67,8 @@ class ProcedureSpec:
     gamma: float | None = None
     configurations: int | None = None
     population: str = "infinite"
+    growth: str | None = None
+    gamma_weight: float = 1.0
 
     def __post_init__(self) -> None:
         _known("procedure", self.name, PROCEDURES)
@@ -69,7 +76,11 @@ class ProcedureSpec:
         _known("accounting", self.accounting, _ACCOUNTING)
         _known("population", self.population, _POPULATIONS)
         require_probability("delta", self.delta)
-        require_positive("the first captime", self.captime0_s)
+        if self.captime0_s is not None:
+            require_positive("the first captime", self.captime0_s)
+        if self.growth is not None:
+            _known("growth", self.growth, GROWTHS)
+        require_positive("the weight of gamma", self.gamma_weight)
         if self.epsilon is not None:
             require_probability("epsilon", self.epsilon)
         if self.gamma is not None:
@@ -124,6 +135,8 @@ def build_engine(
         utility: The utility function.
         configurations: Size of the set, for procedures that work on a fixed one.
     """
+    if spec.name == "wager":
+        return WagerEngine(evidence, utility, _wager_settings(spec, configurations))
     if spec.name == "naive":
         if spec.captime_s is None or spec.epsilon is None:
             raise UsageError("Naive needs a captime (--captime) and a target (--epsilon)")
@@ -145,11 +158,32 @@ def build_engine(
         epsilon=spec.epsilon,
         gamma=spec.gamma,
         doubling=_DOUBLING[spec.doubling],
-        captime0_s=spec.captime0_s,
+        captime0_s=1.0 if spec.captime0_s is None else spec.captime0_s,
         captime_limit_s=spec.captime_limit_s,
         resume=_ACCOUNTING[spec.accounting],
     )
     if spec.name == "coup":
-        schedule = named_schedule(spec.schedule) if isinstance(spec.schedule, str) else spec.schedule
-        return coup(evidence, utility, settings, schedule, spec.phases)
+        return coup(evidence, utility, settings, _schedule(spec), spec.phases)
     return (up if spec.name == "up" else oup)(evidence, utility, settings, configurations)
+
+
+def _schedule(spec: ProcedureSpec) -> Schedule:
+    return named_schedule(spec.schedule) if isinstance(spec.schedule, str) else spec.schedule
+
+
+def _wager_settings(spec: ProcedureSpec, configurations: int) -> WagerSettings:
+    growth: FixedSet | Phases | Adaptive = Adaptive(spec.gamma_weight)
+    if spec.growth == "phases":
+        growth = Phases(_schedule(spec), spec.phases)
+    elif spec.growth == "fixed" or (spec.growth is None and spec.configurations is not None):
+        growth = FixedSet(configurations)
+    return WagerSettings(
+        delta=spec.delta,
+        epsilon=spec.epsilon,
+        gamma=spec.gamma,
+        captime0_s=spec.captime0_s,
+        captime_limit_s=spec.captime_limit_s,
+        resume=_ACCOUNTING[spec.accounting],
+        finite_population=spec.population == "finite",
+        growth=growth,
+    )

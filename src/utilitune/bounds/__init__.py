@@ -3,4 +3,5 @@
 - `hoeffding`: the paper's bounds, with unions over samples and captimes.
 - `betting`: time-uniform bounds by betting on censored observations.
 - `paired`: the same for the difference of two configurations on the same instances.
+- `every_utility`: a band on the whole runtime distribution, for all utility functions at once.
 """

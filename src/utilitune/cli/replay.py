@@ -31,8 +31,8 @@ _Data = Annotated[
 _Procedure = Annotated[
     str,
     typer.Option(
-        help="naive, up, oup or coup; or, without any promise, a rival: successive-halving, hyperband, "
-        "ac-band, car, icar or spc."
+        help="wager, coup, oup, up or naive; or, without any promise, a rival: successive-halving, "
+        "hyperband, ac-band, car, icar or spc."
     ),
 ]
 _Settings = Annotated[
@@ -45,16 +45,45 @@ _Utility = Annotated[
 _Delta = Annotated[float, typer.Option(help="Probability with which the promise may fail.")]
 _Epsilon = Annotated[
     float | None,
-    typer.Option(help="Stop once the answer is proved within this of the best.  [default: 0.1; coup: none]"),
+    typer.Option(
+        help="Stop once the answer is proved within this of the best.  [default: 0.1; with phases none]"
+    ),
 ]
 _Doubling = Annotated[str, typer.Option(help="Captime-doubling rule: new or old.")]
-_FirstCaptime = Annotated[str, typer.Option(help="First captime, e.g. 1 or 500ms.")]
+_FirstCaptime = Annotated[
+    str | None,
+    typer.Option(help="First captime, e.g. 1 or 500ms.  [default: 1; wager: by the utility function]"),
+]
+_Growth = Annotated[
+    str | None,
+    typer.Option(
+        help="wager: play with all rows (fixed), or take rows as random draws from a larger space "
+        "(adaptive, or phases with coup's schedules).  [default: fixed]"
+    ),
+]
+_GammaWeight = Annotated[
+    float, typer.Option(help="wager, adaptive growth: what a smaller γ is worth, in units of ε.")
+]
+_Gamma = Annotated[
+    float | None,
+    typer.Option(help="... and the promise covers all but this fraction of the space (growing sets)."),
+]
+_Population = Annotated[
+    str,
+    typer.Option(
+        help="infinite: the instances are a sample; finite: they are all there is, taken once each in random "
+        "order."
+    ),
+]
 _Accounting = Annotated[
     str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
 ]
 _Resample = Annotated[int | None, typer.Option(help="Draw this many instances at random, with repetition.")]
 _Seed = Annotated[
-    int, typer.Option(help="Seed of --resample, and of the order in which a rival draws configurations.")
+    int,
+    typer.Option(
+        help="Seed of --resample, of a random order, and of the order in which a rival draws configurations."
+    ),
 ]
 _Schedule = Annotated[
     str, typer.Option(help="coup: default, gamma-focus, epsilon-focus, balanced or gamma-then-epsilon.")
@@ -77,13 +106,17 @@ _Out = Annotated[
 def replay(
     context: typer.Context,
     data: _Data,
-    procedure: _Procedure = "oup",
+    procedure: _Procedure = "wager",
     utility: _Utility = "log-laplace(k0=60, alpha=1)",
     settings: _Settings = None,
     delta: _Delta = 0.1,
     epsilon: _Epsilon = None,
+    gamma: _Gamma = None,
+    growth: _Growth = None,
+    gamma_weight: _GammaWeight = 1.0,
+    population: _Population = "infinite",
     doubling: _Doubling = "new",
-    captime0: _FirstCaptime = "1",
+    captime0: _FirstCaptime = None,
     accounting: _Accounting = "restart",
     resample: _Resample = None,
     seed: _Seed = 0,
@@ -121,9 +154,13 @@ def replay(
         else ProcedureSpec(
             name=procedure,
             delta=delta,
-            epsilon=0.1 if epsilon is None and procedure != "coup" else epsilon,
+            epsilon=0.1 if epsilon is None and procedure != "coup" and growth != "phases" else epsilon,
+            gamma=gamma,
+            growth=growth,
+            gamma_weight=gamma_weight,
+            population=population,
             doubling=doubling,
-            captime0_s=parse_duration(captime0),
+            captime0_s=None if captime0 is None else parse_duration(captime0),
             accounting=accounting,
             schedule=_own_schedule(epsilon_schedule, gamma_schedule) or schedule,
             phases=phases,
@@ -135,8 +172,7 @@ def replay(
     if out is not None:
         check_writable(out, *(() if isinstance(player, ProcedureSpec) else (TABLES,)))
     matrix = read_matrix(data)
-    if resample is not None:
-        matrix = matrix.resample(resample, seed)
+    matrix = _ordered(matrix, resample, seed, finite=population == "finite")
     result = (
         _run(matrix, player, worth, budget, quiet=as_json)
         if isinstance(player, ProcedureSpec)
@@ -160,6 +196,17 @@ def _run(
 
     with _LiveView(specification, enabled=not quiet) as view:
         return run_replay(matrix, specification, utility=utility, budget=budget, on_progress=view.show)
+
+
+def _ordered(matrix: RuntimeMatrix, resample: int | None, seed: int, *, finite: bool) -> RuntimeMatrix:
+    """The instances in the order in which they are taken."""
+    from utilitune.errors import UsageError
+
+    if finite and resample is not None:
+        raise UsageError("--resample repeats instances, so it does not go with --population finite")
+    if finite:
+        return matrix.shuffle_columns(seed)
+    return matrix if resample is None else matrix.resample(resample, seed)
 
 
 def _own_schedule(epsilons: str | None, gammas: str | None) -> Schedule | None:

@@ -135,6 +135,10 @@ class RuntimeMatrix:
         """The same configurations in a random order, by ``numpy.random.default_rng(seed).permutation(n)``."""
         return self.take_rows(_generator(seed).permutation(self.rows))
 
+    def shuffle_columns(self, seed: int) -> RuntimeMatrix:
+        """Every instance once, in a random order, by ``numpy.random.default_rng(seed).permutation(M)``."""
+        return replace(self, columns=_generator(seed).permutation(len(self.instances)))
+
     def take_rows(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> RuntimeMatrix:
         """Only these configurations, in this order."""
         chosen = np.asarray(rows, dtype=np.int64)
