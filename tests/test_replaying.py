@@ -160,7 +160,7 @@ def test_an_interruption_leaves_a_valid_answer(small: RuntimeMatrix):
 
 def test_defaults_and_text_sources_do():
     result = replay("synthetic:rows=4,columns=300,seed=1", utility="uniform(k0=5m)")
-    assert result.procedure == "oup"
+    assert result.procedure == "wager"
     assert result.best.startswith("c")
     assert result.promise.sentence().startswith("With probability 90 %")
 
