@@ -1,0 +1,124 @@
+"""The seam between a model and whoever asks it for configurations, and the values that cross it.
+
+A `Proposer` learns from `Runs` and proposes one configuration at a time. What a configuration *is* stays
+open: an assignment of parameters in a live run, the number of a row in recorded data. `Proposals` is what a
+driver holds: it hears of every configuration and every run, and hands out a proposal when it has one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from utilitune.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+Kind = TypeVar("Kind")
+
+
+class Runs(NamedTuple):
+    """Runs as columns, one entry per run; no configuration has two runs on one position.
+
+    Attributes:
+        configuration: Whose run, counted from 0.
+        position: On which position of the instance order.
+        runtime_s: Its runtime; infinite if it is not known to finish.
+        known_s: How long it was watched; infinite if it is certain never to finish.
+    """
+
+    configuration: NDArray[np.int64]
+    position: NDArray[np.int64]
+    runtime_s: NDArray[np.float64]
+    known_s: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, records: Iterable[tuple[int, int, float, float]]) -> Runs:
+        """Runs from records in the order in which they were made; a repeated run replaces the earlier one."""
+        latest = {(record[0], record[1]): record for record in records}
+        table = np.array(list(latest.values()), dtype=np.float64).reshape(-1, 4).T
+        return cls(table[0].astype(np.int64), table[1].astype(np.int64), table[2], table[3])
+
+
+class Proposer(Protocol[Kind]):
+    """A model that has an opinion on which configuration to try next."""
+
+    def learn(self, runs: Runs, configurations: Sequence[Kind]) -> None:
+        """Forget everything and learn from these runs of these configurations."""
+        ...
+
+    def propose(self, known: Sequence[Kind], generator: np.random.Generator) -> Kind | None:
+        """A configuration that is not among the known ones; None if it finds none."""
+        ...
+
+
+class Proposals(Protocol[Kind]):
+    """Proposals for one run of a procedure, which tells it everything in the order in which it happens."""
+
+    def join(self, configuration: Kind, *, proposed: bool) -> None:
+        """One more configuration is in play."""
+        ...
+
+    def observe(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
+        """One more run was made; the arguments are those of `Runs`."""
+        ...
+
+    def take(self) -> Kind | None:
+        """A proposal, or None where there is none yet."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything; nothing is asked afterwards."""
+        ...
+
+
+class Turns:
+    """Whose turn the next new configuration is, so that a share of them are proposals.
+
+    Every new configuration adds the share to an account, a proposal takes 1 from it, and it is a proposal's
+    turn when the account holds 1. A turn that finds no proposal ready is kept, but only one: a model that
+    starts late does not crowd out the random draws afterwards. The account follows from the origins of the
+    configurations alone, so a resumed run takes the same turns.
+
+    Args:
+        share: The share of new configurations that are proposals.
+
+    Example:
+        >>> turns = Turns(0.5)
+        >>> pattern = []
+        >>> for _ in range(6):
+        ...     pattern.append(turns.proposal_is_due)
+        ...     turns.note(proposed=pattern[-1])
+        >>> pattern
+        [False, True, False, True, False, True]
+    """
+
+    def __init__(self, share: float) -> None:
+        self._share = require_share(share)
+        self._account = 0.0
+
+    @property
+    def proposal_is_due(self) -> bool:
+        """Whether the next new configuration should be a proposal, if there is one."""
+        return self._grown() >= 1.0 - 1e-9
+
+    def note(self, *, proposed: bool) -> None:
+        """One more new configuration was drawn."""
+        self._account = self._grown() - (1.0 if proposed else 0.0)
+
+    def _grown(self) -> float:
+        return min(self._account + self._share, 1.0 + self._share)
+
+
+def require_share(value: float) -> float:
+    """Return `value` if it is a share that leaves some random draws, else raise a `UsageError`."""
+    if not (isinstance(value, int | float) and 0 <= value <= 0.9):
+        raise UsageError(
+            f"the share of proposals must lie between 0 and 0.9, because random draws carry the promise, "
+            f"not {value}"
+        )
+    return float(value)

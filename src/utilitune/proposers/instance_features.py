@@ -1,0 +1,88 @@
+"""The file in which a user describes the instances: a CSV table, one line per instance, numbers as columns.
+
+::
+
+    instance,variables,clauses
+    a.cnf,200,850
+    b.cnf,310,1400
+
+The first column names the instance as the scenario does, or by its file name alone. An empty cell is a number
+nobody knows and counts as the average of its column. Columns are brought to a common scale, although trees
+do not need it, so that no number is too large for them.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+
+def read_instance_features(path: Path, instances: Sequence[str]) -> NDArray[np.float64]:
+    """One line of features per instance, in the order of `instances`; a `DataError` where one has none."""
+    lines = _read(path)
+    table = []
+    for name in instances:
+        values = lines.get(name, lines.get(PurePath(name).name))
+        if values is None:
+            raise DataError(f"the instance {name!r} has no line of features: add one", path=path)
+        table.append(values)
+    return _completed(np.array(table, dtype=np.float64))
+
+
+def _read(path: Path) -> dict[str, list[float]]:
+    lines: dict[str, list[float]] = {}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            header = next(reader, [])
+            if len(header) < 2:
+                raise DataError(
+                    "the first line must name the columns: the instance and at least one feature",
+                    path=path,
+                    line=1,
+                )
+            for cells in reader:
+                if cells:
+                    lines[cells[0].strip()] = _numbers(cells, header, path, reader.line_num)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the instance features cannot be read: {error}", path=path) from None
+    return lines
+
+
+def _numbers(cells: Sequence[str], header: Sequence[str], path: Path, line: int) -> list[float]:
+    if len(cells) != len(header):
+        raise DataError(f"{len(header)} cells are expected, but there are {len(cells)}", path=path, line=line)
+    values = []
+    for name, cell in zip(header[1:], cells[1:], strict=True):
+        text = cell.strip()
+        try:
+            value = float(text) if text else math.nan
+        except ValueError:
+            value = math.inf
+        if math.isinf(value):
+            raise DataError(f"{cell!r} is not a number (feature {name!r})", path=path, line=line)
+        values.append(value)
+    return values
+
+
+def _completed(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns scaled to [0, 1], what is missing replaced by the average."""
+    known = ~np.isnan(table)
+    low = np.min(table, axis=0, initial=math.inf, where=known)
+    high = np.max(table, axis=0, initial=-math.inf, where=known)
+    span = np.where(high > low, high - low, 1.0)
+    scaled = (table - np.where(np.isfinite(low), low, 0.0)) / span
+    average = np.sum(scaled, axis=0, where=known) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, scaled, average)

@@ -1,0 +1,34 @@
+"""Configurations by chance: independent, uniform over the space, each from a seed of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from utilitune.spaces import Assignment, ParameterSpace
+
+_STREAM = 1
+
+
+class RandomDraws:
+    """The stream of random draws; draw number r follows from the seed and r alone.
+
+    So whatever a model proposes in between, and however often a run is resumed, the draws are the same
+    independent sample of the space. The promise about all but a γ fraction rests on that.
+
+    Args:
+        space: What can be set.
+        seed: The scenario's seed.
+    """
+
+    def __init__(self, space: ParameterSpace, seed: int) -> None:
+        self._space = space
+        self._seed = seed
+
+    def draw(self, number: int) -> Assignment:
+        """Draw number `number`."""
+        sequence = np.random.SeedSequence(self._seed, spawn_key=(_STREAM, number))
+        (assignment,) = self._space.sample(np.random.default_rng(sequence), 1)
+        return assignment
