@@ -5,7 +5,7 @@ to ``src/utilitune/data/shipped/``. The formulas and the scenario are written in
 kept there, and the same command goes on where it was stopped.
 
 The parameters are those of ``utilitune demo``. The formulas are smaller, so that most runs end within a few
-hundredths of a second, and one in twenty-five is larger, so that some configurations run for seconds.
+hundredths of a second, and three in a hundred are larger, so that some configurations run for seconds.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ SEED = 2026
 INSTANCES = 300
 CONFIGURATIONS = 100
 CAPTIME_S = 5.0
-USUAL_VERTICES = (10, 18)
-LARGE_VERTICES = (22, 28)
-LARGE_SHARE = 0.04
+USUAL_VERTICES = (8, 16)
+LARGE_VERTICES = (20, 26)
+LARGE_SHARE = 0.03
 DEGREES = (4, 6, 8, 12)
 
 

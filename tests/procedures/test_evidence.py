@@ -117,3 +117,18 @@ def test_room_for_configurations_can_be_reserved_ahead(count: int):
     evidence.reserve_configurations(count)
     assert evidence.arrays.base.size >= count
     assert evidence.arrays.room.size == evidence.arrays.base.size
+
+
+def test_an_arrangement_shows_the_same_runs_in_another_order():
+    matrix = RuntimeMatrix.from_array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], cutoff_s=20)
+    recorded = RecordedEvidence(matrix, parse_utility("uniform(k0=10)"))
+    rows, columns = np.array([2, 0]), np.array([1, 1, 0, 2])
+    shown = recorded.arranged(rows, columns)
+    arrays = shown.arrays
+    seen = arrays.runtime_s[arrays.base[:, None] + arrays.column[None, :]]
+    assert seen.tolist() == [[8.0, 8.0, 7.0, 9.0], [2.0, 2.0, 1.0, 3.0]]
+    assert (shown.configurations, shown.positions) == (2, 4)
+    assert shown.is_known(1, 3, 5.0)
+    assert not shown.is_known(2, 0, 5.0)
+    assert arrays.runtime_s is recorded.arrays.runtime_s
+    assert recorded.positions == 3

@@ -16,6 +16,8 @@ from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from utilitune.domain import PhaseRecord
     from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
     from utilitune.utility import Utility
@@ -70,6 +72,7 @@ class NaiveEngine:
         self._means = np.full(configurations, -math.inf)
         self.added = 0
         self._done = 0
+        self._time_each_s = np.zeros(configurations)
         self._total_s = 0.0
 
     @property
@@ -77,9 +80,14 @@ class NaiveEngine:
         """How many configurations are still to be added."""
         return self._size - self.added
 
-    def add(self, origin: Origin = Origin.RANDOM) -> int:
+    @property
+    def time_each_s(self) -> NDArray[np.float64]:
+        """Seconds spent on each configuration so far."""
+        return self._time_each_s.copy()
+
+    def add(self, origin: Origin = Origin.RANDOM, first_position: int = 0) -> int:
         """Take in the next configuration."""
-        del origin
+        del origin, first_position
         self.added += 1
         return self.added - 1
 
@@ -108,7 +116,8 @@ class NaiveEngine:
         runtimes = evidence.runtime_s[runs]
         finished = runtimes < self._captime_s
         self._means[i] = np.where(finished, evidence.utility[runs], self._worth).mean()
-        self._total_s += float(np.minimum(runtimes, self._captime_s).sum())
+        self._time_each_s[i] = np.minimum(runtimes, self._captime_s).sum()
+        self._total_s += float(self._time_each_s[i])
 
     def needed(self) -> list[RunRequest]:
         """The runs the current configuration still lacks."""

@@ -22,6 +22,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 
 
@@ -69,12 +72,23 @@ class Engine(Protocol):
         """How many more configurations the next step needs."""
         ...
 
+    @property
+    def time_each_s(self) -> NDArray[np.float64]:
+        """Seconds spent on each configuration so far."""
+        ...
+
     def advance(self, pause: PauseAt) -> Halt:
         """Go on until something is missing, a limit is reached or the procedure is done."""
         ...
 
-    def add(self, origin: Origin) -> int:
-        """Take in one more configuration; return its index."""
+    def add(self, origin: Origin, first_position: int = 0) -> int:
+        """Take in one more configuration; return its index.
+
+        Args:
+            origin: Where it came from.
+            first_position: For a model's proposal, the first position that may count for it: one that
+                nobody had begun when it was proposed.
+        """
         ...
 
     def no_more(self) -> None:

@@ -12,6 +12,7 @@ a utility function.
 from __future__ import annotations
 
 import math
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -75,6 +76,17 @@ class RecordedEvidence:
             utility=np.asarray(utility(runtimes), dtype=np.float64).reshape(-1),
             known_s=np.array([math.inf]),
         )
+
+    def arranged(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> RecordedEvidence:
+        """The same runs, with these rows as configurations and these columns as positions; no copy."""
+        other = copy(self)
+        other.configurations, other.positions = len(rows), len(columns)
+        other.arrays = self.arrays._replace(
+            base=self.arrays.base[rows],
+            column=np.ascontiguousarray(columns, dtype=np.int64),
+            room=np.array([len(columns)], dtype=np.int64),
+        )
+        return other
 
     def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
         """Whether there is such a run; whatever was recorded is known at every captime that may be asked."""

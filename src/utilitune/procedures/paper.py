@@ -119,12 +119,13 @@ class PaperEngine:
         """How many configurations the current set still lacks."""
         return max(0, self._size - self.added)
 
-    def add(self, origin: Origin = Origin.RANDOM) -> int:
+    def add(self, origin: Origin = Origin.RANDOM, first_position: int = 0) -> int:
         """Take in the next configuration.
 
         One that was not drawn at random plays like the others but does not count towards γ, so a
         phase grows by it.
         """
+        del first_position
         if origin is not Origin.RANDOM and isinstance(self._growth, Phases):
             self._not_random += 1
             self._size += 1
@@ -257,6 +258,11 @@ class PaperEngine:
             self.phases.append(PhaseRecord.of(self._phase.number, progress))
         if self._stop is None:
             self._open_next_set()
+
+    @property
+    def time_each_s(self) -> NDArray[np.float64]:
+        """Seconds spent on each configuration so far."""
+        return self.arms.time_s.copy()
 
     # -- what to run ---------------------------------------------------------------------------------
 

@@ -21,7 +21,6 @@ from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.paper import FixedSet, Phases
-from utilitune.procedures.selection import build_tournament
 from utilitune.procedures.wager import rounds
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
 from utilitune.procedures.wager.growth import Adaptive, Stage, gamma_of, stage
@@ -32,6 +31,7 @@ from utilitune.procedures.wager.state import (
     AMOUNTS,
     ANSWER,
     ANSWER_EPSILON,
+    ARM,
     CHOSEN_ARM,
     CHOSEN_LEVEL,
     CHOSEN_POSITION,
@@ -45,8 +45,7 @@ from utilitune.procedures.wager.state import (
     TOTAL_S,
     Play,
     Rules,
-    extended,
-    new_arms,
+    with_room,
 )
 
 if TYPE_CHECKING:
@@ -97,12 +96,18 @@ class WagerEngine:
         grid = captime_grid(utility, min(first_s, settings.captime_limit_s), settings.captime_limit_s)
         fixed = isinstance(settings.growth, FixedSet)
         size = self._stage.draws
-        arms = new_arms(size)
         counters = np.zeros(COUNTERS, dtype=np.int64)
         counters[SERIOUS] = size
-        amounts = np.zeros(AMOUNTS)
-        return Play(
-            arms=arms,
+        nobody = np.zeros(0)
+        no_tree = np.zeros(0, dtype=np.int32)
+        play = Play(
+            arms=np.zeros(0, dtype=ARM),
+            score=nobody,
+            alone=nobody,
+            paired=nobody,
+            score_tree=no_tree,
+            alone_tree=no_tree,
+            paired_tree=no_tree,
             levels_run=np.zeros(_FIRST_ARENA, dtype=np.uint8),
             evidence=self._evidence.arrays,
             grid=grid,
@@ -114,14 +119,11 @@ class WagerEngine:
                 epsilon=-1.0,
                 half_life_s=half_life,
             ),
-            pooled_risk=np.zeros(len(grid.captime_s)),
-            pooled_events=np.zeros(len(grid.captime_s)),
-            score_tree=build_tournament(arms.score, size),
-            alone_tree=build_tournament(arms.alone, size),
-            paired_tree=build_tournament(arms.paired, size),
+            pooled=np.zeros((2, len(grid.captime_s))),
             counters=counters,
-            amounts=amounts,
+            amounts=np.zeros(AMOUNTS),
         )
+        return with_room(play, size)
 
     # -- growth ------------------------------------------------------------------------------------
 
@@ -131,10 +133,15 @@ class WagerEngine:
         return 0 if self._closed else max(0, self._stage.draws - self._draws)
 
     @property
+    def time_each_s(self) -> NDArray[np.float64]:
+        """Seconds spent on each configuration so far."""
+        return self._play.arms["time_s"][: self.added].copy()
+
+    @property
     def frontier(self) -> int:
         """The first position nobody has begun; a proposal may only be shaped by runs before it."""
         arms = self._play.arms
-        return int((arms.first[: self.added] + arms.runs[: self.added]).max(initial=0))
+        return int((arms["first"][: self.added] + arms["runs"][: self.added]).max(initial=0))
 
     def add(self, origin: Origin = Origin.RANDOM) -> int:
         """Take in one more configuration.
@@ -150,17 +157,17 @@ class WagerEngine:
                 f"a fixed set of {self._stage.draws} configurations has no place for another one: "
                 "let the set grow instead"
             )
-        if i >= len(self._play.arms.runs):
-            self._extend_arms(2 * i)
+        if i >= len(self._play.arms):
+            self._play = with_room(self._play, 2 * i)
         arms = self._play.arms
         if origin is Origin.MODEL:
             if self.settings.finite_population:
-                arms.ungauged[i] = True
+                arms["ungauged"][i] = True
             else:
-                arms.first[i] = self.frontier
+                arms["first"][i] = self.frontier
         if fixed or origin is Origin.RANDOM:
             self._draws += 1
-            arms.rank[i] = self._draws
+            arms["rank"][i] = self._draws
         else:
             self._play.counters[OUTSIDERS] += 1
         self.added += 1
@@ -168,15 +175,6 @@ class WagerEngine:
         if self._entered:
             settle(self._play)
         return i
-
-    def _extend_arms(self, size: int) -> None:
-        arms = extended(self._play.arms, size)
-        self._play = self._play._replace(
-            arms=arms,
-            score_tree=build_tournament(arms.score, size),
-            alone_tree=build_tournament(arms.alone, size),
-            paired_tree=build_tournament(arms.paired, size),
-        )
 
     def no_more(self) -> None:
         """Play on with the configurations there are; phases that cannot be filled end the procedure."""
@@ -311,11 +309,11 @@ class WagerEngine:
 
     def _next_run(self, i: int, ahead: int) -> RunRequest:
         arms = self._play.arms
-        level = int(arms.level[i])
+        level = int(arms["level"][i])
         if level == NO_LEVEL:
             level = int(first_level(self._play))
         captime = float(self._play.grid.captime_s[level])
-        return RunRequest(i, int(arms.first[i] + arms.runs[i]) + ahead, captime)
+        return RunRequest(i, int(arms["first"][i] + arms["runs"][i]) + ahead, captime)
 
     def _in_line(self, count: int) -> list[int]:
         """The leader, then the configurations with the largest contributions to ε."""
@@ -331,8 +329,8 @@ class WagerEngine:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""
         arms, leader = self._play.arms, int(self._play.counters[LEADER])
         present = slice(0, self.added)
-        values = np.minimum(arms.upper[present] - arms.lower[leader], arms.apart[present])
-        return np.where(arms.rank[present] > 0, values, -math.inf)
+        values = np.minimum(arms["upper"][present] - arms["lower"][leader], arms["apart"][present])
+        return np.where(arms["rank"][present] > 0, values, -math.inf)
 
     # -- where it stands -------------------------------------------------------------------------------
 
@@ -379,12 +377,12 @@ class WagerEngine:
         last = len(grid.captime_s) - 1
         answer = int(self._play.counters[ANSWER])
         worth = float(grid.utility[last]) - grid.floor
-        if not self.added or arms.level[answer] < last or worth <= 0 or not arms.runs[answer]:
+        if not self.added or arms["level"][answer] < last or worth <= 0 or not arms["runs"][answer]:
             return ""
-        lost = float(arms.most[answer] - arms.least[answer]) / int(arms.runs[answer])
+        lost = float(arms["most"][answer] - arms["least"][answer]) / int(arms["runs"][answer])
         if lost <= 0:
             return ""
         return (
             f" Runs are not known beyond {grid.captime_s[last]:g} s, where an answer is still worth "
-            f"{worth:.3g} more than none: {lost:.3g} of this configuration's mean utility is therefore uncertain."
+            f"{worth:.3g} more than none: {lost:.3g} of this configuration's mean utility is uncertain."
         )
