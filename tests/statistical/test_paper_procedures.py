@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from utilitune.procedures.paper import PaperEngine
 
-SEARCHES = 300
+SEARCHES = 200
 DELTA = 0.2
 SCHEDULE = listed_schedule([0.9, 0.8, 0.7], [0.95, 0.9, 0.85])
 
