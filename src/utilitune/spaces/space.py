@@ -65,7 +65,7 @@ class ParameterSpace:
         self._check_conditions()
         self._check_ranges()
         self._order = self._activation_order()
-        self._activity = self._activity_conditions()
+        self.activity = self._activity_conditions()
         self._check_satisfiable()
         self._default = self._checked_default()
 
@@ -136,6 +136,16 @@ class ParameterSpace:
         ]
         return np.stack(rows, axis=1)
 
+    def completed(self, values: Mapping[str, Value]) -> Assignment:
+        """The values, with defaults where they say nothing and without parameters that are not active."""
+        for name in values:
+            if name not in self.parameters:
+                raise SpaceError(f"there is no parameter {name!r}; {did_you_mean(name, self.parameters)}")
+        everything = {name: values.get(name, each.default) for name, each in self.parameters.items()}
+        codes = self._deactivated(self._codes([everything]))
+        self._check_allowed(self._columns(codes))
+        return self._assignments(codes)[0]
+
     def validate(self, assignment: Mapping[str, Value]) -> Assignment:
         """The assignment in the order and types of the space; a `SpaceError` if it is not a point of it."""
         for name in assignment:
@@ -145,8 +155,8 @@ class ParameterSpace:
         columns = self._columns(codes.copy())
         for name in self.names:
             active = not np.isnan(columns[name][0])
-            condition = to_text(self._activity[name]) if name in self._activity else ""
-            if name in self._activity and not self._is_active(name, columns)[0]:
+            condition = to_text(self.activity[name]) if name in self.activity else ""
+            if name in self.activity and not self._is_active(name, columns)[0]:
                 if active:
                     raise SpaceError(f"{name!r} is set, but it only applies when {condition}; leave it out")
             elif not active:
@@ -259,15 +269,15 @@ class ParameterSpace:
         return activity
 
     def _check_satisfiable(self) -> None:
-        for name, condition in self._activity.items():
-            if not satisfiable(condition, self.parameters, self._activity):
+        for name, condition in self.activity.items():
+            if not satisfiable(condition, self.parameters, self.activity):
                 raise SpaceError(
                     f"{name!r} can never be active, because {to_text(condition)} never holds; "
                     "correct the condition or remove the parameter",
                     ("parameters", name, "when"),
                 )
         for position, clause in enumerate(self.forbidden):
-            if not satisfiable(clause, self.parameters, self._activity):
+            if not satisfiable(clause, self.parameters, self.activity):
                 raise SpaceError(
                     f"the forbidden clause {to_text(clause)} never holds; correct or remove it",
                     ("forbidden", position, "clause"),
@@ -297,7 +307,7 @@ class ParameterSpace:
         return dict(zip(self.parameters, codes, strict=True))
 
     def _is_active(self, name: str, columns: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
-        return holds(self._activity[name], self.parameters, columns)
+        return holds(self.activity[name], self.parameters, columns)
 
     def _outside(self, name: str, columns: dict[str, NDArray[np.float64]]) -> NDArray[np.bool_]:
         low, high = self.ranges[name].ends(columns)
@@ -306,7 +316,7 @@ class ParameterSpace:
     def _deactivated(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Write NaN, in place, wherever a parameter is not active."""
         columns = self._columns(codes)
-        for name in self._activity:
+        for name in self.activity:
             columns[name][~self._is_active(name, columns)] = np.nan
         return codes
 
@@ -322,7 +332,7 @@ class ParameterSpace:
             parameter = self.parameters[name]
             if name in self.ranges and isinstance(parameter, NumberParameter):
                 columns[name][:] = parameter.between(columns[name], *self.ranges[name].ends(columns))
-            if name in self._activity:
+            if name in self.activity:
                 columns[name][~self._is_active(name, columns)] = np.nan
         return codes
 

@@ -1,0 +1,350 @@
+"""irace parameter files.
+
+::
+
+    name  "switch"  type  (domain)  [ | condition ]
+    …
+    [forbidden]
+    expression            one per line
+    [global]
+    digits = 4
+
+Types: ``c`` categorical, ``o`` ordinal, ``i`` integer, ``r`` real, ``i,log`` and ``r,log``. A domain is
+``(smallest, largest)`` or a list of values, quoted where they hold commas, blanks or parentheses. An end of
+a range may be a calculation with other parameters, in quotes or not. Real numbers are rounded to `digits`
+decimal places, 4 unless the file or its scenario says otherwise. ``#`` begins a comment outside quotes.
+
+The format has no defaults. The default configuration is the middle: the middle of every range on its scale,
+the middle value of an ordinal, the first value of a categorical parameter. Where that is forbidden, it is the
+nearest of a thousand random configurations that is not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.errors import did_you_mean
+from utilitune.spaces.dependent import DependentNumber, DependentRange
+from utilitune.spaces.dialects.draft import Declared, Draft
+from utilitune.spaces.dialects.model import ParameterFile
+from utilitune.spaces.dialects.r_expressions import ALWAYS, NEVER, RParser, r_tokens, with_inactive
+from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText
+from utilitune.spaces.expressions import Expression, holds
+from utilitune.spaces.grammar import ExpressionParser
+from utilitune.spaces.parameters import (
+    MOST_DIGITS,
+    ChoiceParameter,
+    NumberParameter,
+    Parameter,
+    number_default,
+)
+from utilitune.spaces.problems import SpaceError
+from utilitune.spaces.terms import Constant, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from utilitune.errors import ScenarioError
+    from utilitune.spaces.parameters import Value
+    from utilitune.spaces.space import ParameterSpace
+
+USUAL_DIGITS = 4
+_TYPES = ("c", "o", "i", "r", "i,log", "r,log")
+_SECTION = re.compile(r"\[\s*([^\]]*?)\s*\]\s*$")
+_NAME = re.compile(r"""[^\s"'|()#,]+""")
+_GOOD_NAME = re.compile(r"[\w.]+")
+_QUOTED = re.compile(r'"([^"]*)"|\'([^\']*)\'')
+_TYPE = re.compile(r"""[^\s"'()|]+""")
+_OPEN, _CLOSE, _COMMA, _BAR = (re.compile(re.escape(symbol)) for symbol in "(),|")
+_SETTING = re.compile(r"([\w.]+)\s*(?:=|<-)\s*(\S+)\s*$")
+_TRIALS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """One entry of a domain."""
+
+    text: str
+    quoted: bool
+    place: Place
+
+
+def read_irace(
+    source: SourceText, digits: int | None = None, forbidden: SourceText | None = None
+) -> ParameterFile:
+    """Read an irace parameter file.
+
+    Arguments:
+        source: The file.
+        digits: Decimal places that the scenario asks for; the file's own come first.
+        forbidden: The separate file of forbidden expressions that irace 3 had.
+    """
+    reader = _IraceReader(source)
+    places = reader.read(USUAL_DIGITS if digits is None else digits, forbidden)
+    space = reader.draft.space(reader.choose_default)
+    return ParameterFile(source.path, "irace", space, reader.switches, places, tuple(reader.draft.notes))
+
+
+class _IraceReader:
+    """Global settings first, then parameters, then the conditions and clauses that mention them."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.draft = Draft(source)
+        self.switches: dict[str, str] = {}
+        self._source = source
+        self._digits = USUAL_DIGITS
+        self._conditions: dict[str, Scanner] = {}
+        self._ends: dict[str, tuple[_Item, _Item]] = {}
+
+    def read(self, digits: int, forbidden: SourceText | None) -> int:
+        sections = self._sections()
+        self._digits = self._global(sections["global"], digits)
+        for scanner in sections["parameters"]:
+            self._declaration(scanner)
+        parameters = self.draft.parameters()
+        conditional = frozenset(self._conditions) | frozenset(self._ends)
+        for name, scanner in self._conditions.items():
+            self._condition(name, scanner, parameters, conditional)
+        clauses = list(sections["forbidden"])
+        clauses += [] if forbidden is None else list(forbidden.scanners(_without_comment))
+        for scanner in clauses:
+            self._clause(scanner, parameters, conditional)
+        return self._digits
+
+    def _sections(self) -> dict[str, list[Scanner]]:
+        sections: dict[str, list[Scanner]] = {"parameters": [], "forbidden": [], "global": []}
+        current = "parameters"
+        for scanner in self._source.scanners(_without_comment):
+            place = scanner.place
+            header = scanner.take(_SECTION)
+            if header is None:
+                sections[current].append(scanner)
+                continue
+            current = header[1].lower()
+            if current not in {"forbidden", "global"}:
+                hint = did_you_mean(current, ["forbidden", "global"])
+                raise scanner.problem(f"there is no section {header[0].strip()}; {hint}", place)
+        return sections
+
+    def _global(self, scanners: list[Scanner], digits: int) -> int:
+        for scanner in scanners:
+            place = scanner.place
+            setting = scanner.need(_SETTING, "a setting such as digits = 4")
+            if setting[1] != "digits":
+                raise scanner.problem(f"the only global setting is digits, not {setting[1]!r}", place)
+            if not setting[2].isdecimal() or int(setting[2]) > MOST_DIGITS:
+                where = Place(scanner.line, setting.start(2) + 1)
+                raise scanner.problem(
+                    f"digits must be a whole number from 0 to {MOST_DIGITS}, not {setting[2]}", where
+                )
+            digits = int(setting[2])
+        return digits
+
+    def _declaration(self, scanner: Scanner) -> None:
+        place = scanner.place
+        name = scanner.need(_NAME, "the name of a parameter")[0]
+        if not _GOOD_NAME.fullmatch(name):
+            raise scanner.problem(f"the name {name!r} may hold only letters, digits, '.' and '_'", place)
+        switch = scanner.need(_QUOTED, f'the switch of {name!r} in quotes, such as "--{name} "')
+        pieces = {"type": scanner.place}
+        kind = scanner.need(_TYPE, f"the type of {name!r}, one of {' '.join(_TYPES)}")[0]
+        if kind not in _TYPES:
+            raise scanner.problem(
+                f"parameter {name!r} has the unknown type {kind!r}; known: {' '.join(_TYPES)}", pieces["type"]
+            )
+        pieces["range"] = pieces["values"] = pieces["log"] = scanner.place
+        items = _domain(scanner)
+        if kind in {"c", "o"}:
+            texts = tuple(item.text for item in items)
+            first = texts[(len(texts) - 1) // 2 if kind == "o" else 0]
+            self.draft.declare(
+                name, place, lambda: ChoiceParameter(name, texts, first, ordered=kind == "o"), pieces
+            )
+        else:
+            self._number(scanner, (name, place), kind, items, pieces)
+        self.switches[name] = switch[1] if switch[1] is not None else switch[2]
+        if scanner.rest:
+            scanner.need(_BAR, "'|' and a condition, or its end")
+            if not scanner.rest:
+                raise scanner.expected(f"the condition of {name!r}")
+            self._conditions[name] = scanner
+
+    def _number(
+        self,
+        scanner: Scanner,
+        named: tuple[str, Place],
+        kind: str,
+        items: Sequence[_Item],
+        pieces: Mapping[str, Place],
+    ) -> None:
+        name, place = named
+        if len(items) != 2:
+            raise scanner.problem(
+                f"the domain of {name!r} needs a smallest and a largest value", pieces["range"]
+            )
+        low, high = items
+        plain = all(NUMBER.fullmatch(item.text) for item in items)
+        if not plain:
+            self._ends[name] = (low, high)
+        integer, log = kind.startswith("i"), kind.endswith("log")
+        digits = None if integer else self._digits
+
+        def make() -> Declared:
+            if plain:
+                ends = _plain(low.text), _plain(high.text)
+                middle = (
+                    number_default(*ends, integer=integer, log=log, digits=digits)
+                    if ends[0] < ends[1]
+                    else ends[0]
+                )
+                return NumberParameter(name, *ends, middle, integer=integer, log=log, digits=digits)
+            terms = DependentRange(self._end(scanner, name, low), self._end(scanner, name, high))
+            return DependentNumber(name, terms, integer, log, digits)
+
+        self.draft.declare(name, place, make, pieces)
+
+    def _end(self, scanner: Scanner, name: str, item: _Item) -> Term:
+        if NUMBER.fullmatch(item.text):
+            return Constant(_plain(item.text))
+
+        def problem(reason: str, column: int) -> ScenarioError:
+            place = Place(scanner.line, column)
+            return scanner.problem(f"the range of {name!r} {reason}", place)
+
+        return ExpressionParser(r_tokens(item.text, item.place.column, problem), problem).parse_term()
+
+    def _condition(
+        self, name: str, scanner: Scanner, parameters: Mapping[str, Parameter], conditional: frozenset[str]
+    ) -> None:
+        place = scanner.place
+        subject = f"the condition of {name!r}"
+        expression = self._parser(scanner, scanner.rest, place.column, subject, parameters).parse()
+        if expression == NEVER:
+            raise scanner.problem(f"{name!r} can never be active, because its condition never holds", place)
+        if expression == ALWAYS:
+            self.draft.notes.append(f"the condition of {name!r} always holds, so it changes nothing")
+            return
+        self.draft.condition(name, with_inactive(expression, conditional), place)
+
+    def _clause(
+        self, scanner: Scanner, parameters: Mapping[str, Parameter], conditional: frozenset[str]
+    ) -> None:
+        place = scanner.place
+        subject = "the forbidden expression"
+        expression = self._parser(scanner, scanner.rest, place.column, subject, parameters).parse()
+        if expression == ALWAYS:
+            raise scanner.problem("this forbids every configuration; remove it", place)
+        if expression == NEVER:
+            self.draft.notes.append(
+                f"{scanner.source.path}:{place.line}:{place.column}: the forbidden expression never holds, "
+                "so it changes nothing"
+            )
+            return
+        self.draft.clause(with_inactive(expression, conditional), place, scanner.source)
+
+    def _parser(
+        self, scanner: Scanner, text: str, column: int, subject: str, parameters: Mapping[str, Parameter]
+    ) -> RParser:
+        def problem(reason: str, at: int) -> ScenarioError:
+            return scanner.problem(reason, Place(scanner.line, at))
+
+        tokens = r_tokens(text, column, lambda why, at: problem(f"{subject} {why}", at))
+        return RParser(tokens, parameters, problem, subject)
+
+    def choose_default(self, space: ParameterSpace, forbidden: Sequence[Expression]) -> Sequence[Parameter]:
+        """The parameters with the middle as default, or with the nearest allowed configuration found."""
+        parameters = list(space.parameters.values())
+        if not _forbidden(space, forbidden, [space.default()])[0]:
+            return parameters
+        draws = space.sample(np.random.default_rng(0), _TRIALS)
+        banned = _forbidden(space, forbidden, draws)
+        allowed = [draw for draw, bad in zip(draws, banned, strict=True) if not bad]
+        if not allowed:
+            raise SpaceError(
+                f"the forbidden expressions exclude nearly everything: none of {_TRIALS} random "
+                "configurations is allowed",
+                ("forbidden", 0),
+            )
+        distances = np.abs(space.encode(allowed) - space.encode([space.default()])).sum(axis=1)
+        chosen = allowed[int(distances.argmin())]
+        self.draft.notes.append(
+            "the middle of all ranges is forbidden, so the default is the nearest allowed configuration found"
+        )
+        return [_with_default(each, chosen) for each in parameters]
+
+
+def _with_default(parameter: Parameter, chosen: Mapping[str, Value]) -> Parameter:
+    if parameter.name not in chosen:
+        return parameter
+    value = chosen[parameter.name]
+    if isinstance(parameter, NumberParameter):
+        return replace(parameter, default=float(value))
+    return replace(parameter, default=value)
+
+
+def _forbidden(
+    space: ParameterSpace, clauses: Sequence[Expression], draws: Sequence[Mapping[str, Value]]
+) -> NDArray[np.bool_]:
+    """For every configuration, whether a clause holds in it."""
+    columns = {
+        name: np.array([parameter.code(draw[name]) if name in draw else np.nan for draw in draws])
+        for name, parameter in space.parameters.items()
+    }
+    result = np.zeros(len(draws), dtype=np.bool_)
+    for clause in clauses:
+        result |= holds(clause, space.parameters, columns)
+    return result
+
+
+def _without_comment(line: str) -> str:
+    """A line up to the first hash outside quotes."""
+    quote = ""
+    for position, character in enumerate(line):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'`":
+            quote = character
+        elif character == "#":
+            return line[:position]
+    return line
+
+
+def _plain(text: str) -> int | float:
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)
+
+
+def _domain(scanner: Scanner) -> list[_Item]:
+    scanner.need(_OPEN, "the domain in parentheses")
+    items = [_item(scanner)]
+    while scanner.take(_COMMA):
+        items.append(_item(scanner))
+    scanner.need(_CLOSE, "',' or ')'")
+    return items
+
+
+def _item(scanner: Scanner) -> _Item:
+    place = scanner.place
+    quoted = scanner.take(_QUOTED)
+    if quoted is not None:
+        text = quoted[1] if quoted[1] is not None else quoted[2]
+        return _Item(text, quoted=True, place=Place(place.line, place.column + 1))
+    if scanner.rest[:1] in {'"', "'"}:
+        raise scanner.problem("this quote is not closed")
+    depth, position = 0, scanner.position
+    while position < len(scanner.content):
+        character = scanner.content[position]
+        if depth == 0 and character in ",)":
+            break
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        position += 1
+    text = scanner.content[scanner.position : position].strip()
+    if not text:
+        raise scanner.expected("a value (an empty one in quotes)")
+    scanner.position = position
+    return _Item(text, quoted=False, place=place)

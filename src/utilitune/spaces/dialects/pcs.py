@@ -1,0 +1,262 @@
+"""PCS files, old and new.
+
+::
+
+    old    name {a,b,c}[a]        name [1,32][4]       flags after the default: i integer, l log scale
+    new    name categorical {a, b} [a]     name ordinal {a, b} [a]
+           name integer [1, 32] [4] log    name real [0, 1] [0.5]
+    both   child | parent in {a,b} && other == 3 || third > 0.5        several lines: all must hold
+           {x=1, c=b}                      these values may not come together
+           {a > 3 && b == y}               this may not hold; calculations and parentheses are allowed
+           # a comment, to the end of the line
+
+The two kinds of declarations may stand in one file, as SMAC allows. The headers ``Conditionals:`` and
+``Forbidden:`` of old files say nothing. ``&&`` binds more tightly than ``||``. There are no quotes: a name
+or a value is any run of characters other than blanks and ``,{}[]()|#"'&=<>!``.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from utilitune.errors import did_you_mean
+from utilitune.spaces.dialects.draft import Draft
+from utilitune.spaces.dialects.model import ParameterFile
+from utilitune.spaces.dialects.pcs_expressions import NEW_OPERATORS, PcsParser, pcs_tokens
+from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText, before_hash
+from utilitune.spaces.expressions import Comparison, Expression
+from utilitune.spaces.grammar import all_of
+from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value
+from utilitune.spaces.problems import SpaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from utilitune.errors import ScenarioError
+
+WORD = re.compile(r"""[^\s,{}\[\]()|\#"'&=<>!]+""")
+_HEADER = re.compile(r"(?:conditionals?|forbiddens?)\s*:\s*$", re.IGNORECASE)
+_CONDITION = re.compile(r"[^\s{}\[\]|]+\s*\|")
+_FLAG = re.compile(r"[il](?![^\sil])")
+_NEW_KINDS = ("categorical", "ordinal", "integer", "real")
+_AFTER_KIND = {
+    None: "a type, {values} or [range]",
+    "categorical": "{values}",
+    "ordinal": "{values}",
+    "integer": "[smallest, largest]",
+    "real": "[smallest, largest]",
+}
+_SYMBOLS = {symbol: re.compile(re.escape(symbol)) for symbol in "{}[],|="}
+
+
+def read_pcs(source: SourceText) -> ParameterFile:
+    """Read a PCS file of either kind."""
+    reader = _PcsReader(source)
+    reader.read()
+    space = reader.draft.space()
+    dialect = "pcs-new" if reader.new_style else "pcs-old"
+    return ParameterFile(source.path, dialect, space, notes=tuple(reader.draft.notes))
+
+
+class _PcsReader:
+    """Declarations first, then conditions and clauses, which may mention what is declared later."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.draft = Draft(source)
+        self.new_style = False
+        self._source = source
+
+    def read(self) -> None:
+        later: list[Callable[[Mapping[str, Parameter]], None]] = []
+        for scanner in self._source.scanners(before_hash):
+            if scanner.take(_HEADER):
+                continue
+            if scanner.rest.startswith("{"):
+                later.append(self._later_clause(scanner))
+            elif _CONDITION.match(scanner.rest):
+                later.append(self._later_condition(scanner))
+            else:
+                self._declaration(scanner)
+        parameters = self.draft.parameters()
+        for finish in later:
+            finish(parameters)
+
+    def _declaration(self, scanner: Scanner) -> None:
+        place = scanner.place
+        name = scanner.need(WORD, "the name of a parameter")[0]
+        kind_place = scanner.place
+        kind = scanner.take(WORD)
+        if kind is not None:
+            self.new_style = True
+            if kind[0] not in _NEW_KINDS:
+                hint = did_you_mean(kind[0], _NEW_KINDS)
+                raise scanner.problem(
+                    f"parameter {name!r} has the unknown type {kind[0]!r}; {hint}", kind_place
+                )
+        pieces = {"range": scanner.place, "values": scanner.place}
+        if scanner.rest.startswith("[") and (kind is None or kind[0] in {"integer", "real"}):
+            make = self._number(scanner, name, None if kind is None else kind[0], pieces)
+        elif scanner.rest.startswith("{") and (kind is None or kind[0] in {"categorical", "ordinal"}):
+            make = self._choice(
+                scanner, name, ordered=kind is not None and kind[0] == "ordinal", pieces=pieces
+            )
+        else:
+            raise scanner.expected(_AFTER_KIND[None if kind is None else kind[0]])
+        if scanner.rest:
+            raise scanner.expected("its end")
+        self.draft.declare(name, place, make, pieces)
+
+    def _number(
+        self, scanner: Scanner, name: str, kind: str | None, pieces: dict[str, Place]
+    ) -> Callable[[], Parameter]:
+        _symbol(scanner, "[")
+        low = _number(scanner)
+        _symbol(scanner, ",")
+        high = _number(scanner)
+        _symbol(scanner, "]")
+        pieces["default"] = scanner.place
+        _symbol(scanner, "[", f"the default of {name!r} in brackets")
+        default = _number(scanner)
+        _symbol(scanner, "]")
+        pieces["log"] = scanner.place
+        flags = _old_flags(scanner) if kind is None else _new_flags(scanner)
+        integer = kind == "integer" or "i" in flags
+        return lambda: NumberParameter(name, low, high, default, integer=integer, log="l" in flags)
+
+    def _choice(
+        self, scanner: Scanner, name: str, *, ordered: bool, pieces: dict[str, Place]
+    ) -> Callable[[], Parameter]:
+        choices = _set(scanner)
+        pieces["default"] = scanner.place
+        _symbol(scanner, "[", f"the default of {name!r} in brackets")
+        default = _word(scanner, "the default")
+        _symbol(scanner, "]")
+        return lambda: ChoiceParameter(name, choices, default, ordered=ordered)
+
+    def _later_condition(self, scanner: Scanner) -> Callable[[Mapping[str, Parameter]], None]:
+        place = scanner.place
+        name = scanner.need(WORD, "the name of a parameter")[0]
+        _symbol(scanner, "|")
+        start = scanner.place
+
+        def finish(parameters: Mapping[str, Parameter]) -> None:
+            if name not in parameters:
+                hint = did_you_mean(name, parameters)
+                raise scanner.problem(
+                    f"there is a condition for {name!r}, which is no parameter; {hint}", place
+                )
+            expression = self._expression(scanner, scanner.rest, f"the condition of {name!r}", parameters)
+            self.draft.condition(name, expression, start)
+
+        return finish
+
+    def _later_clause(self, scanner: Scanner) -> Callable[[Mapping[str, Parameter]], None]:
+        place = scanner.place
+
+        def finish(parameters: Mapping[str, Parameter]) -> None:
+            if not scanner.content.endswith("}"):
+                end = Place(scanner.line, len(scanner.content) + 1)
+                raise scanner.problem("the forbidden clause needs '}' where the line ends", end)
+            if NEW_OPERATORS.search(scanner.rest):
+                self.new_style = True
+                _symbol(scanner, "{")
+                inside = scanner.rest[:-1]
+                expression = self._expression(scanner, inside, "the forbidden clause", parameters)
+            else:
+                expression = self._simple_clause(scanner, parameters)
+            self.draft.clause(expression, place)
+
+        return finish
+
+    def _expression(
+        self, scanner: Scanner, text: str, subject: str, parameters: Mapping[str, Parameter]
+    ) -> Expression:
+        def problem(reason: str, column: int) -> ScenarioError:
+            return scanner.problem(reason, Place(scanner.line, column))
+
+        tokens = pcs_tokens(text, scanner.place.column, lambda why, at: problem(f"{subject} {why}", at))
+        self.new_style |= any(token.text in {"==", "!=", "<", ">", "<=", ">=", "or"} for token in tokens)
+        return PcsParser(tokens, parameters, problem, subject).parse()
+
+    def _simple_clause(self, scanner: Scanner, parameters: Mapping[str, Parameter]) -> Expression:
+        terms: list[Expression] = []
+        _symbol(scanner, "{")
+        while not terms or scanner.take(_SYMBOLS[","]):
+            place = scanner.place
+            name = _word(scanner, "the name of a parameter")
+            if name not in parameters:
+                hint = did_you_mean(name, parameters)
+                raise scanner.problem(
+                    f"the forbidden clause names {name!r}, which is no parameter; {hint}", place
+                )
+            _symbol(scanner, "=")
+            place = scanner.place
+            raw = _word(scanner, "a value")
+            try:
+                value = value_of(parameters[name], raw)
+                parameters[name].code(value)
+            except SpaceError as error:
+                raise scanner.problem(f"the forbidden clause is wrong: {error.reason}", place) from None
+            terms.append(Comparison(name, "==", value))
+        _symbol(scanner, "}")
+        if scanner.rest:
+            raise scanner.expected("its end")
+        return all_of(terms)
+
+
+def value_of(parameter: Parameter, raw: str) -> Value:
+    """What a word means as a value of a parameter."""
+    if isinstance(parameter, ChoiceParameter):
+        return raw
+    if NUMBER.fullmatch(raw) is None:
+        raise SpaceError(f"parameter {parameter.name!r} is a number, and {raw!r} is not")
+    number = float(raw)
+    return int(number) if parameter.integer and number.is_integer() else number
+
+
+def _symbol(scanner: Scanner, symbol: str, what: str | None = None) -> None:
+    scanner.need(_SYMBOLS[symbol], what or f"{symbol!r}")
+
+
+def _number(scanner: Scanner) -> float:
+    text = scanner.need(NUMBER, "a number")[0]
+    return float(text) if not text.lstrip("+-").isdecimal() else int(text)
+
+
+def _word(scanner: Scanner, what: str) -> str:
+    if scanner.rest[:1] in {'"', "'"}:
+        raise scanner.problem(
+            "a PCS file knows no quotes; remove them, or choose values without commas and blanks"
+        )
+    return scanner.need(WORD, what)[0]
+
+
+def _set(scanner: Scanner) -> tuple[str, ...]:
+    _symbol(scanner, "{")
+    values = [_word(scanner, "a value")]
+    while scanner.take(_SYMBOLS[","]):
+        values.append(_word(scanner, "a value"))
+    _symbol(scanner, "}", "',' or '}'")
+    return tuple(values)
+
+
+def _old_flags(scanner: Scanner) -> set[str]:
+    flags: set[str] = set()
+    while rest := scanner.rest:
+        place = scanner.place
+        flag = scanner.take(_FLAG)
+        if flag is None or flag[0] in flags:
+            text = f"only i (integer) and l (log scale) can follow the default, not {rest!r}"
+            raise scanner.problem(text, place)
+        flags.add(flag[0])
+    return flags
+
+
+def _new_flags(scanner: Scanner) -> set[str]:
+    if not scanner.rest:
+        return set()
+    rest, place = scanner.rest, scanner.place
+    if scanner.need(WORD, "'log' or its end")[0] != "log":
+        raise scanner.problem(f"only log can follow the default, not {rest!r}", place)
+    return {"l"}

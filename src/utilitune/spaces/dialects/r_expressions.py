@@ -1,0 +1,224 @@
+"""Conditions, clauses and ranges as irace users write them, in a small part of R; `grammar` has the rules.
+
+::
+
+    == != < <= > >=   & &&   | ||   !   %in% c(1, "a", 2:5)   + - * / ^ %%   ( )
+    min max round floor ceiling trunc abs sqrt exp log log10   is.na(x)   TRUE FALSE   "text" 'text'   `name`
+
+Values of categorical and ordinal parameters are texts, and R compares texts: ``x == 1`` asks for "1", and
+``x < 10`` goes by the alphabet. An order comparison is therefore read only where the alphabet agrees with
+the order that is meant. In R a comparison with an inactive parameter is neither true nor false, as here;
+but ``%in%`` is false there, so ``!(x %in% …)`` holds for an inactive x.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from utilitune.spaces.dialects.resolving import ResolvingParser, folded
+from utilitune.spaces.dialects.source import NUMBER
+from utilitune.spaces.expressions import (
+    MIRRORED,
+    OPERATORS,
+    AllOf,
+    AnyOf,
+    Comparison,
+    Expression,
+    Membership,
+    Presence,
+)
+from utilitune.spaces.grammar import Literal, Node, Operand, Token, any_of
+from utilitune.spaces.parameters import ChoiceParameter, Value
+from utilitune.spaces.parser import unescaped
+from utilitune.spaces.terms import Constant, Reference, Term
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ALWAYS, NEVER = AllOf(()), AnyOf(())
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:L?(?![\w.]))
+    | (?P<name>(?:[^\W\d_]|\.(?!\d))[\w.]*)
+    | `(?P<quoted>[^`]+)`
+    | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    | (?P<symbol><-|==|!=|<=|>=|<|>|&&|&|\|\||\||!|%in%|%%|[-+*/^(),:])
+    )""",
+    re.VERBOSE,
+)
+_WORDS = {"&": "and", "&&": "and", "|": "or", "||": "or", "!": "not", "%in%": "in"}
+_TRUTHS = {"TRUE": "true", "FALSE": "false"}
+_LONGEST_SEQUENCE = 10_000
+
+
+def r_tokens(text: str, first_column: int, problem: Callable[[str, int], Exception]) -> list[Token]:
+    """The tokens of an expression that begins at a column of its line."""
+    found: list[Token] = []
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = _TOKEN.match(text, position)
+        if match is None or match.lastgroup is None:
+            column = position + len(text[position:]) - len(text[position:].lstrip())
+            raise problem(f"has an unexpected {text[column]!r}{_hint(text[column:])}", first_column + column)
+        kind, content = match.lastgroup, match[match.lastgroup]
+        column = first_column + match.start(match.lastgroup)
+        if content == "<-":
+            raise problem("has '<-', which is an assignment in R; write '< -' for a negative number", column)
+        if kind == "text":
+            content = unescaped(content)
+        elif content in _WORDS:
+            kind, content = "word", _WORDS[content]
+        elif kind == "name" and content in _TRUTHS:
+            kind, content = "word", _TRUTHS[content]
+        found.append(Token(kind, "%" if content == "%%" and kind == "symbol" else content, column))
+        position = match.end()
+    return [*found, Token("end", "", first_column + end)]
+
+
+def _hint(rest: str) -> str:
+    if rest[0] in "\"'":
+        return "; close the quote"
+    if rest[0] == "=":
+        return "; write == to compare"
+    return "; only %in% and %% are known" if rest[0] == "%" else "; this part of R is not understood"
+
+
+class RParser(ResolvingParser):
+    """The part of R that conditions need."""
+
+    presence = "is.na"
+    wanted_value = "a number, a quoted text, TRUE or FALSE"
+    wanted_end = "'&', '|' or the end"
+
+    def parse(self) -> Expression:
+        """The whole text; `ALWAYS` and `NEVER` stand for conditions that come down to TRUE and FALSE."""
+        return folded(super().parse())
+
+    def _atom(self) -> Operand:
+        token = self._peek()
+        operand = super()._atom()
+        if isinstance(operand, Reference):
+            self._known(operand.name, token.column, ", or put quotes around a value")
+        return operand
+
+    def _presence(self) -> Presence:
+        found = super()._presence()
+        self._known(found.name, self._peek().column)
+        return Presence(found.name, active=False)
+
+    def _as_expression(self, node: Node) -> Expression:
+        if isinstance(node, Literal) and isinstance(node.value, bool):
+            return ALWAYS if node.value else NEVER
+        return super()._as_expression(node)
+
+    def _as_term(self, node: Node, column: int) -> Term:
+        if isinstance(node, Reference) and isinstance(self._parameters[node.name], ChoiceParameter):
+            self._refuse(f"{node.name!r} is not a number", column)
+        return super()._as_term(node, column)
+
+    def _contains(self, left: Node, column: int, *, outside: bool) -> Expression:
+        list_column = self._peek().column
+        return self._checked(super()._contains(left, column, outside=outside), list_column)
+
+    def _list(self, name: str) -> tuple[Value, ...]:
+        """``c(…)``, a sequence ``2:5``, or a single value."""
+        if not (self._peek().text == "c" and self._peek(1).text == "("):
+            return tuple(self._items(name))
+        self._next += 2
+        values = self._items(name)
+        while self._take(","):
+            values += self._items(name)
+        if not self._take(")"):
+            self._expected("',' or ')'")
+        return tuple(values)
+
+    def _items(self, name: str) -> list[Value]:
+        column = self._peek().column
+        first = self._value()
+        if not self._take(":"):
+            return [self._value_for(name, first, column)]
+        last = self._value()
+        if not (type(first) is int and type(last) is int and 0 <= last - first < _LONGEST_SEQUENCE):
+            self._refuse("a sequence goes from a whole number up to another", column)
+        return [self._value_for(name, number, column) for number in range(first, last + 1)]
+
+    def _value_for(self, name: str, value: Value, column: int) -> Value:
+        parameter = self._parameters[name]
+        if isinstance(parameter, ChoiceParameter):
+            value = as_text(value)
+        elif isinstance(value, str | bool):
+            self._refuse(f"{name!r} is a number; remove the quotes around {value!r}", column)
+        self._checked(Comparison(name, "==", value), column)
+        return value
+
+    def _compare(self, left: tuple[Node, int], symbol: str, right: tuple[Node, int]) -> Expression:
+        if isinstance(left[0], Constant | Literal):
+            left, right, symbol = right, left, MIRRORED[symbol]
+        first, second = left[0], right[0]
+        parameter = self._parameters[first.name] if isinstance(first, Reference) else None
+        if isinstance(parameter, ChoiceParameter):
+            if isinstance(second, Reference) and isinstance(self._parameters[second.name], ChoiceParameter):
+                return self._two_choices(parameter, symbol, self._choice(second), left[1])
+            if isinstance(second, Constant | Literal):
+                return self._with_text(parameter, symbol, second.value, right[1])
+            self._refuse(f"{parameter.name!r} is not a number", left[1])
+        if isinstance(second, Literal):
+            if isinstance(first, Reference):
+                self._refuse(f"{first.name!r} is a number, and {second.value!r} is not", right[1])
+            self._fail("calculates with something that is not a number", right[1])
+        if isinstance(second, Reference):
+            self._as_term(second, right[1])
+        return self._checked(super()._compare(left, symbol, right), right[1])
+
+    def _choice(self, reference: Reference) -> ChoiceParameter:
+        parameter = self._parameters[reference.name]
+        assert isinstance(parameter, ChoiceParameter)  # noqa: S101 - the caller has looked
+        return parameter
+
+    def _with_text(self, parameter: ChoiceParameter, symbol: str, value: Value, column: int) -> Expression:
+        text = as_text(value)
+        if symbol in {"==", "!="}:
+            return self._checked(Comparison(parameter.name, symbol, text), column)
+        compare = OPERATORS[symbol]
+        by_alphabet = [choice for choice in parameter.choices if compare(str(choice).lower(), text.lower())]
+        if by_alphabet != self._as_meant(parameter, symbol, text, column):
+            self._refuse(
+                f"R compares the values of {parameter.name!r} by the alphabet, where {symbol} {text} means "
+                f"{', '.join(map(str, by_alphabet)) or 'none of them'}; list the values with %in%",
+                column,
+            )
+        return (
+            any_of([Comparison(parameter.name, "==", choice) for choice in by_alphabet])
+            if by_alphabet
+            else NEVER
+        )
+
+    def _as_meant(self, parameter: ChoiceParameter, symbol: str, text: str, column: int) -> list[Value]:
+        """The values that fulfil an order comparison by number or by the order of an ordinal parameter."""
+        compare = OPERATORS[symbol]
+        if all(NUMBER.fullmatch(str(choice)) for choice in (*parameter.choices, text)):
+            return [choice for choice in parameter.choices if compare(float(choice), float(text))]
+        self._checked(Comparison(parameter.name, symbol, text), column)
+        position = parameter.code(text)
+        return [choice for code, choice in enumerate(parameter.choices) if compare(code, position)]
+
+
+def as_text(value: Value) -> str:
+    """A value of R as a text."""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def with_inactive(expression: Expression, conditional: frozenset[str]) -> Expression:
+    """The same, with ``!(x %in% …)`` holding where x, one of the conditional parameters, is inactive."""
+    match expression:
+        case AllOf(terms):
+            return AllOf(tuple(with_inactive(term, conditional) for term in terms))
+        case AnyOf(terms):
+            return AnyOf(tuple(with_inactive(term, conditional) for term in terms))
+        case Membership(name, _, True) if name in conditional:
+            return AnyOf((expression, Presence(name, active=False)))
+        case _:
+            return expression

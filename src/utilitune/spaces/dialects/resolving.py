@@ -1,0 +1,90 @@
+"""Conditions and clauses of files, where every name can be looked up while reading.
+
+Values in files are texts; what a text means depends on the parameter it is compared with. So each
+comparison is resolved and checked on the spot, and a mistake is reported at its own column.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from utilitune.errors import did_you_mean
+from utilitune.spaces.expressions import AllOf, AnyOf, Comparison, Expression, Presence, check
+from utilitune.spaces.grammar import ExpressionParser, Token, any_of
+from utilitune.spaces.problems import SpaceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from utilitune.errors import ScenarioError
+    from utilitune.spaces.parameters import ChoiceParameter, Parameter
+
+
+class ResolvingParser(ExpressionParser):
+    """An `ExpressionParser` that knows the parameters.
+
+    Arguments:
+        tokens: The tokens; the last one is of kind "end".
+        parameters: All parameters of the file.
+        problem: Makes the error for a text and a column of the line.
+        subject: What is being read, such as "the condition of 'x'".
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        parameters: Mapping[str, Parameter],
+        problem: Callable[[str, int], ScenarioError],
+        subject: str,
+    ) -> None:
+        super().__init__(tokens, lambda reason, column: problem(f"{subject} {reason}", column))
+        self._parameters = parameters
+        self._place_problem = problem
+        self._subject = subject
+
+    def _refuse(self, sentence: str, column: int) -> NoReturn:
+        """Raise a sentence of its own, unlike `_fail`, which continues the subject."""
+        raise self._place_problem(f"{self._subject} is wrong: {sentence}", column)
+
+    def _known(self, name: str, column: int, hint: str = "") -> Parameter:
+        if name not in self._parameters:
+            near = did_you_mean(name, self._parameters)
+            self._refuse(f"there is no parameter {name!r}; {near}{hint}", column)
+        return self._parameters[name]
+
+    def _checked(self, expression: Expression, column: int) -> Expression:
+        try:
+            check(expression, self._parameters)
+        except SpaceError as error:
+            self._refuse(error.reason, column)
+        return expression
+
+    def _two_choices(
+        self, left: ChoiceParameter, symbol: str, right: ChoiceParameter, column: int
+    ) -> Expression:
+        """Whether two choices have the same value, said value by value."""
+        if symbol not in {"==", "!="}:
+            self._refuse(f"{left.name!r} and {right.name!r} can only be compared by == and !=", column)
+        terms: list[Expression] = []
+        for value in left.choices:
+            mine = Comparison(left.name, "==", value)
+            if value in right.choices:
+                terms.append(AllOf((mine, Comparison(right.name, symbol, value))))
+            elif symbol == "!=":
+                terms.append(AllOf((mine, Presence(right.name))))
+        if not terms:
+            self._refuse(f"{left.name!r} and {right.name!r} have no value in common", column)
+        return any_of(terms)
+
+
+def folded(expression: Expression) -> Expression:
+    """The same without empty parts: an empty `AllOf` always holds, an empty `AnyOf` never does."""
+    if not isinstance(expression, AllOf | AnyOf):
+        return expression
+    kind, other = (AllOf, AnyOf) if isinstance(expression, AllOf) else (AnyOf, AllOf)
+    terms: list[Expression] = []
+    for term in map(folded, expression.terms):
+        if term == other(()):
+            return term
+        terms.extend(term.terms if isinstance(term, kind) else [term])
+    return terms[0] if len(terms) == 1 else kind(tuple(terms))
