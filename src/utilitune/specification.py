@@ -13,6 +13,7 @@ from utilitune.procedures.captime import Doubling
 from utilitune.procedures.growth import Schedule, named_schedule
 from utilitune.procedures.paper import FixedSet, PaperSettings, Phases, coup, oup, up
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
+from utilitune.proposers.base import require_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,6 +53,7 @@ class ProcedureSpec:
         growth: wager: ``fixed`` set, ``adaptive`` growth, or the ``phases`` of a schedule; None for
             ``fixed`` where a number of configurations is given, else ``adaptive``.
         gamma_weight: wager with adaptive growth: how much a smaller γ is worth, in units of ε.
+        proposals: wager, live, with a set that grows: the share of new configurations a model proposes.
     """
 
     name: str = "wager"
@@ -69,6 +71,7 @@ class ProcedureSpec:
     population: str = "infinite"
     growth: str | None = None
     gamma_weight: float = 1.0
+    proposals: float = 0.5
 
     def __post_init__(self) -> None:
         _known("procedure", self.name, PROCEDURES)
@@ -81,6 +84,7 @@ class ProcedureSpec:
         if self.growth is not None:
             _known("growth", self.growth, GROWTHS)
         require_positive("the weight of gamma", self.gamma_weight)
+        require_share(self.proposals)
         if self.epsilon is not None:
             require_probability("epsilon", self.epsilon)
         if self.gamma is not None:
@@ -98,6 +102,12 @@ class ProcedureSpec:
         if isinstance(self.schedule, Schedule):
             values["schedule"] = self.schedule.name
         return {name: None if value == math.inf else value for name, value in values.items()}
+
+    @property
+    def grows(self) -> bool:
+        """Whether the set of configurations grows under a procedure that can take proposals."""
+        fixed = self.growth == "fixed" or (self.growth is None and self.configurations is not None)
+        return self.name == "wager" and not fixed
 
     def set_size(self) -> int:
         """How many configurations a fixed set has."""
@@ -175,8 +185,13 @@ def _wager_settings(spec: ProcedureSpec, configurations: int) -> WagerSettings:
     growth: FixedSet | Phases | Adaptive = Adaptive(spec.gamma_weight)
     if spec.growth == "phases":
         growth = Phases(_schedule(spec), spec.phases)
-    elif spec.growth == "fixed" or (spec.growth is None and spec.configurations is not None):
+    elif not spec.grows:
         growth = FixedSet(configurations)
+    if spec.captime0_s is not None and spec.captime0_s > spec.captime_limit_s:
+        raise UsageError(
+            f"the first captime ({spec.captime0_s:g} s) is above the largest captime "
+            f"({spec.captime_limit_s:g} s): choose a smaller one"
+        )
     return WagerSettings(
         delta=spec.delta,
         epsilon=spec.epsilon,

@@ -166,6 +166,7 @@ class Coordinator:
         self._cross_checked = False
         self._stop: StopReason | None = None
         self._next_job = 0
+        self._begun = 0
         self._round_limit = _ROUNDS_PER_CALL
         self._recorded_s = 0.0
         self._shown_at = 0.0
@@ -185,6 +186,7 @@ class Coordinator:
             reason = self._work()
         finally:
             self._wind_down()
+            self._parts.supply.close()
         self._record_progress(final=True)
         self._show(final=True)
         return reason
@@ -242,12 +244,15 @@ class Coordinator:
     def _restore(self) -> None:
         """Put everything stored back: configurations, runs, and what they cost."""
         store = self._parts.store
-        self._assignments = [record.assignment for record in store.configurations()]
+        records = store.configurations()
+        self._assignments = [record.assignment for record in records]
+        self._parts.supply.restore(records)
         sessions = store.sessions()
         ends = [session.ended_at or session.started_at for session in sessions[:-1]]
         for record in store.runs():
             self._books.note(record.outcome)
             self._failures.note(record.outcome)
+            self._begun = max(self._begun, record.request.position + 1)
             self._tell(record.request, record.outcome)
             for number, session in enumerate(sessions[:-1]):
                 if session.ended_at is None and session.started_at <= record.started_at:
@@ -263,15 +268,15 @@ class Coordinator:
 
     def _take_in(self, index: int) -> None:
         """Configuration number `index` joins; a new one is stored first."""
-        assignment, origin = self._parts.supply.draw(index)
+        assignment, origin, first_position = self._parts.supply.draw(index, self._begun)
         if index == len(self._assignments):
             is_default = index == 0 and origin is Origin.GIVEN
             stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[origin]
             self._parts.store.add_configuration(
-                ConfigurationRecord(index, dict(assignment), stored, drawn_at=time.time())
+                ConfigurationRecord(index, dict(assignment), stored, first_position, time.time())
             )
             self._assignments.append(assignment)
-        self._parts.engine.add(origin)
+        self._parts.engine.add(origin, first_position)
 
     # -- runs ----------------------------------------------------------------------------------------
 
@@ -296,6 +301,7 @@ class Coordinator:
             self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
             self._flights[self._next_job] = _InFlight(request, invocation, time.time(), speculative)
             self._under_way[key] = request.captime_s
+            self._begun = max(self._begun, request.position + 1)
             self._next_job += 1
 
     def _invocation(self, request: RunRequest) -> Invocation:
@@ -348,6 +354,7 @@ class Coordinator:
         elif outcome.status is RunStatus.TIMEOUT:
             known_s = request.captime_s
         self._parts.evidence.record(request.configuration, request.position, runtime_s, known_s)
+        self._parts.supply.observe(request.configuration, request.position, runtime_s, known_s)
 
     def _judge_failure(self, flight: _InFlight, outcome: RunOutcome) -> None:
         streak = self._failures.note(outcome)

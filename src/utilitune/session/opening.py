@@ -21,7 +21,7 @@ from utilitune.scenario.model import FailurePolicy
 from utilitune.scenario.targets import build_target
 from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
 from utilitune.session.result import RunResult, command_text
-from utilitune.session.supply import ConfigurationSupply, given_configurations
+from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine, specification_from_options
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
 from utilitune.targets.base import Command
@@ -148,9 +148,9 @@ def _assemble(
     target.check()
     utility = parse_utility(scenario.utility)
     instances = instance_source(scenario)
-    supply = ConfigurationSupply(scenario.space, scenario.seed, given_configurations(scenario))
     evidence = LiveEvidence(utility, _ENDLESS if instances.count is None else instances.count)
     spec = settings.specification
+    live = not isinstance(backend, SimulatedBackend)
     if isinstance(target, RecordedTarget):
         spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, target.matrix.cutoff_s))
     parts = Parts(
@@ -160,12 +160,17 @@ def _assemble(
         backend=backend,
         rules=RunRules(target, scenario.measure, scenario.memory_bytes),
         instances=instances,
-        supply=supply,
+        supply=ConfigurationSupply(
+            scenario.space,
+            scenario.seed,
+            given_configurations(scenario),
+            model_for(scenario, spec, store, live=live),
+        ),
         abort_on=frozenset(
             status for status in RunStatus if scenario.policies.get(status) is FailurePolicy.ABORT
         ),
         command_of=partial(command_text, scenario),
-        patience_s=None if isinstance(backend, SimulatedBackend) else 0.25,
+        patience_s=0.25 if live else None,
     )
     return Coordinator(parts, settings.budget, on_update)
 

@@ -143,12 +143,13 @@ class WagerEngine:
         arms = self._play.arms
         return int((arms["first"][: self.added] + arms["runs"][: self.added]).max(initial=0))
 
-    def add(self, origin: Origin = Origin.RANDOM) -> int:
+    def add(self, origin: Origin = Origin.RANDOM, first_position: int = 0) -> int:
         """Take in one more configuration.
 
         A random draw counts towards γ and is covered by ε. Others need not be ruled out but can be the
         answer: one that was given counts as drawn before the first instance, one that a model proposed is
-        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to).
+        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to). Live,
+        more positions may have been begun than were asked for; then `first_position` lies behind those.
         """
         i = self.added
         fixed = isinstance(self.settings.growth, FixedSet)
@@ -164,7 +165,7 @@ class WagerEngine:
             if self.settings.finite_population:
                 arms["ungauged"][i] = True
             else:
-                arms["first"][i] = self.frontier
+                arms["first"][i] = max(first_position, self.frontier)
         if fixed or origin is Origin.RANDOM:
             self._draws += 1
             arms["rank"][i] = self._draws
