@@ -130,7 +130,9 @@ def test_the_check_figure_comes_out_of_the_command(aslib_scenario: Callable[[str
 
 
 def test_the_summary_says_what_was_found_and_why_it_stopped(data: Path, command: Command):
-    code, out, _ = command(data, "--utility", "uniform(k0=30)", "--resample", "4000", "--epsilon", "0.3")
+    code, out, _ = command(
+        data, "--procedure", "oup", "--utility", "uniform(k0=30)", "--resample", "4000", "--epsilon", "0.3"
+    )
     text = " ".join(out.split())
     assert code == 0
     assert "Best configuration: solver0" in text
