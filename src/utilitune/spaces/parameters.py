@@ -8,7 +8,7 @@ plain column operations.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -228,6 +228,13 @@ class ChoiceParameter:
 
 
 Parameter = NumberParameter | ChoiceParameter
+
+
+def with_default(parameter: Parameter, value: Value) -> Parameter:
+    """The same parameter with another default."""
+    if isinstance(parameter, NumberParameter):
+        return replace(parameter, default=float(value))
+    return replace(parameter, default=value)
 
 
 def number_default(low: float, high: float, *, integer: bool, log: bool, digits: int | None = None) -> float:

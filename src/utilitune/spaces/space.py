@@ -12,7 +12,7 @@ from utilitune.errors import did_you_mean
 from utilitune.spaces.assignment import Assignment
 from utilitune.spaces.expressions import AllOf, Expression, Presence, check, holds, names_of, to_text
 from utilitune.spaces.nearby import nearby
-from utilitune.spaces.parameters import NumberParameter
+from utilitune.spaces.parameters import NumberParameter, with_default
 from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.satisfiability import satisfiable
 from utilitune.spaces.tables import read_tables, write_tables
@@ -30,6 +30,7 @@ INACTIVE = -1.0
 
 _SMALLEST_SHARE = 1e-4
 _FEWEST_DRAWS = 200_000
+_DEFAULT_TRIALS = 1000
 
 
 class ParameterSpace:
@@ -43,6 +44,8 @@ class ParameterSpace:
         conditions: For a parameter that is not always active, when it is.
         forbidden: Clauses; a configuration in which one holds does not exist.
         ranges: For a number whose range depends on others, its two ends.
+        search_default: For a format without defaults: where those of the parameters are not allowed
+            together, the nearest of a thousand random configurations becomes the default.
     """
 
     def __init__(
@@ -51,6 +54,8 @@ class ParameterSpace:
         conditions: Mapping[str, Expression] | None = None,
         forbidden: Sequence[Expression] = (),
         ranges: Mapping[str, DependentRange] | None = None,
+        *,
+        search_default: bool = False,
     ) -> None:
         self.parameters: dict[str, Parameter] = {}
         for parameter in parameters:
@@ -67,6 +72,8 @@ class ParameterSpace:
         self._order = self._activation_order()
         self.activity = self._activity_conditions()
         self._check_satisfiable()
+        if search_default:
+            self._search_default()
         self._default = self._checked_default()
 
     @property
@@ -129,7 +136,9 @@ class ParameterSpace:
 
     def encode(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
         """One row per configuration, one column per parameter scaled to [0, 1]; inactive is `INACTIVE`."""
-        codes = self._codes(assignments)
+        return self._encoded(self._codes(assignments))
+
+    def _encoded(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         rows = [
             np.where(np.isnan(column), INACTIVE, parameter.to_unit(column))
             for parameter, column in zip(self.parameters.values(), codes, strict=True)
@@ -283,9 +292,28 @@ class ParameterSpace:
                     ("forbidden", position, "clause"),
                 )
 
+    def _search_default(self) -> None:
+        """Replace defaults that are not allowed together."""
+        middle = self._deactivated(self._default_codes())
+        if not self._is_forbidden(middle)[0]:
+            return
+        draws = self._draw(np.random.default_rng(0), _DEFAULT_TRIALS)
+        allowed = draws[:, ~self._is_forbidden(draws)]
+        if not allowed.shape[1]:
+            raise SpaceError(
+                f"nearly everything is forbidden: none of {_DEFAULT_TRIALS} random configurations is allowed",
+                ("forbidden", 0),
+            )
+        distances = np.abs(self._encoded(allowed) - self._encoded(middle)).sum(axis=1)
+        (chosen,) = self._assignments(allowed[:, [int(distances.argmin())]])
+        for name, value in chosen.items():
+            self.parameters[name] = with_default(self.parameters[name], value)
+
+    def _default_codes(self) -> NDArray[np.float64]:
+        return np.array([[parameter.code(parameter.default)] for parameter in self.parameters.values()])
+
     def _checked_default(self) -> Assignment:
-        defaults = [[parameter.code(parameter.default)] for parameter in self.parameters.values()]
-        codes = self._deactivated(np.array(defaults))
+        codes = self._deactivated(self._default_codes())
         columns = self._columns(codes)
         for name in self.ranges:
             if self._outside(name, columns)[0]:

@@ -17,7 +17,7 @@ _SIGNS = (
         "pcs",
         re.compile(r"\s*[^\s\"'{}\[\]|]+\s*(?:\{|\[|\|)|\s*\S+\s+(?:integer|real|categorical|ordinal)\b"),
     ),
-    ("ranges", re.compile(rf"\s*\S+\s+{_NUMBER}\s+{_NUMBER}\s+{_NUMBER}\s*(?:#.*)?$")),
+    ("ranges", re.compile(rf"\s*\S+\s+{_NUMBER}\s+{_NUMBER}(?!\S)")),
 )
 _ENDINGS = {".pcs": "pcs", ".json": "configspace"}
 

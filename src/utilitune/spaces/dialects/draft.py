@@ -78,29 +78,30 @@ class Draft:
             raise self._located(error) from None
         return {name: plain[name] for name in self._declared}
 
-    def space(
-        self,
-        choose_default: Callable[[ParameterSpace, Sequence[Expression]], Sequence[Parameter]] | None = None,
-    ) -> ParameterSpace:
+    def space(self, *, search_default: bool = False) -> ParameterSpace:
         """The space; clauses that can never hold are left out with a note.
 
         Arguments:
-            choose_default: For a format without defaults: the same parameters with defaults that no clause
-                forbids, given the space without clauses.
+            search_default: Whether the format has no defaults, so that any allowed configuration may be it.
         """
-        parameters: Sequence[Parameter] = list(self.parameters().values())
+        parameters = self.parameters()
         conditions = {name: all_of(terms) for name, terms in self._conditions.items()}
         ranges = {name: n.range for name, n in self._declared.items() if isinstance(n, DependentNumber)}
         clauses = self._clauses
         try:
-            free = ParameterSpace(parameters, conditions, (), ranges)
+            free = ParameterSpace(parameters.values(), conditions, (), ranges, search_default=search_default)
             clauses = [clause for clause in self._clauses if self._can_hold(free, clause)]
             forbidden = [expression for expression, _, _ in clauses]
-            if choose_default is not None:
-                parameters = choose_default(free, forbidden)
-            return ParameterSpace(parameters, conditions, forbidden, ranges)
+            space = ParameterSpace(
+                parameters.values(), conditions, forbidden, ranges, search_default=search_default
+            )
         except SpaceError as error:
-            raise self._located(error, clauses if "forbidden" in error.where else ()) from None
+            raise self._located(error, clauses) from None
+        if space.parameters != parameters:
+            self.notes.append(
+                "the middle of all ranges is forbidden, so the default is the nearest allowed configuration found"
+            )
+        return space
 
     def _can_hold(self, space: ParameterSpace, clause: tuple[Expression, Place, SourceText]) -> bool:
         expression, place, source = clause

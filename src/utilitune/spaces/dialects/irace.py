@@ -22,10 +22,8 @@ nearest of a thousand random configurations that is not.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from utilitune.errors import did_you_mean
 from utilitune.spaces.dependent import DependentNumber, DependentRange
@@ -33,7 +31,6 @@ from utilitune.spaces.dialects.draft import Declared, Draft
 from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.r_expressions import ALWAYS, NEVER, RParser, r_tokens, with_inactive
 from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText
-from utilitune.spaces.expressions import Expression, holds
 from utilitune.spaces.grammar import ExpressionParser
 from utilitune.spaces.parameters import (
     MOST_DIGITS,
@@ -42,17 +39,12 @@ from utilitune.spaces.parameters import (
     Parameter,
     number_default,
 )
-from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.terms import Constant, Term
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from utilitune.errors import ScenarioError
-    from utilitune.spaces.parameters import Value
-    from utilitune.spaces.space import ParameterSpace
 
 USUAL_DIGITS = 4
 _TYPES = ("c", "o", "i", "r", "i,log", "r,log")
@@ -63,7 +55,6 @@ _QUOTED = re.compile(r'"([^"]*)"|\'([^\']*)\'')
 _TYPE = re.compile(r"""[^\s"'()|]+""")
 _OPEN, _CLOSE, _COMMA, _BAR = (re.compile(re.escape(symbol)) for symbol in "(),|")
 _SETTING = re.compile(r"([\w.]+)\s*(?:=|<-)\s*(\S+)\s*$")
-_TRIALS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,11 @@ def read_irace(
     """
     reader = _IraceReader(source)
     places = reader.read(USUAL_DIGITS if digits is None else digits, forbidden)
-    space = reader.draft.space(reader.choose_default)
+    reader.draft.notes.append(
+        "irace files hold no defaults: the default configuration is the middle of every range and the first "
+        "of every list of categories"
+    )
+    space = reader.draft.space(search_default=True)
     return ParameterFile(source.path, "irace", space, reader.switches, places, tuple(reader.draft.notes))
 
 
@@ -256,50 +251,6 @@ class _IraceReader:
 
         tokens = r_tokens(text, column, lambda why, at: problem(f"{subject} {why}", at))
         return RParser(tokens, parameters, problem, subject)
-
-    def choose_default(self, space: ParameterSpace, forbidden: Sequence[Expression]) -> Sequence[Parameter]:
-        """The parameters with the middle as default, or with the nearest allowed configuration found."""
-        parameters = list(space.parameters.values())
-        if not _forbidden(space, forbidden, [space.default()])[0]:
-            return parameters
-        draws = space.sample(np.random.default_rng(0), _TRIALS)
-        banned = _forbidden(space, forbidden, draws)
-        allowed = [draw for draw, bad in zip(draws, banned, strict=True) if not bad]
-        if not allowed:
-            raise SpaceError(
-                f"the forbidden expressions exclude nearly everything: none of {_TRIALS} random "
-                "configurations is allowed",
-                ("forbidden", 0),
-            )
-        distances = np.abs(space.encode(allowed) - space.encode([space.default()])).sum(axis=1)
-        chosen = allowed[int(distances.argmin())]
-        self.draft.notes.append(
-            "the middle of all ranges is forbidden, so the default is the nearest allowed configuration found"
-        )
-        return [_with_default(each, chosen) for each in parameters]
-
-
-def _with_default(parameter: Parameter, chosen: Mapping[str, Value]) -> Parameter:
-    if parameter.name not in chosen:
-        return parameter
-    value = chosen[parameter.name]
-    if isinstance(parameter, NumberParameter):
-        return replace(parameter, default=float(value))
-    return replace(parameter, default=value)
-
-
-def _forbidden(
-    space: ParameterSpace, clauses: Sequence[Expression], draws: Sequence[Mapping[str, Value]]
-) -> NDArray[np.bool_]:
-    """For every configuration, whether a clause holds in it."""
-    columns = {
-        name: np.array([parameter.code(draw[name]) if name in draw else np.nan for draw in draws])
-        for name, parameter in space.parameters.items()
-    }
-    result = np.zeros(len(draws), dtype=np.bool_)
-    for clause in clauses:
-        result |= holds(clause, space.parameters, columns)
-    return result
 
 
 def _without_comment(line: str) -> str:

@@ -24,7 +24,7 @@ from utilitune.errors import did_you_mean
 from utilitune.spaces.dialects.draft import Draft
 from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.pcs_expressions import NEW_OPERATORS, PcsParser, pcs_tokens
-from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText, before_hash
+from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText, before_hash, spelling_hint
 from utilitune.spaces.expressions import Comparison, Expression
 from utilitune.spaces.grammar import all_of
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value
@@ -103,8 +103,7 @@ class _PcsReader:
             )
         else:
             raise scanner.expected(_AFTER_KIND[None if kind is None else kind[0]])
-        if scanner.rest:
-            raise scanner.expected("its end")
+        scanner.end()
         self.draft.declare(name, place, make, pieces)
 
     def _number(
@@ -142,7 +141,7 @@ class _PcsReader:
 
         def finish(parameters: Mapping[str, Parameter]) -> None:
             if name not in parameters:
-                hint = did_you_mean(name, parameters)
+                hint = spelling_hint(name, parameters)
                 raise scanner.problem(
                     f"there is a condition for {name!r}, which is no parameter; {hint}", place
                 )
@@ -186,7 +185,7 @@ class _PcsReader:
             place = scanner.place
             name = _word(scanner, "the name of a parameter")
             if name not in parameters:
-                hint = did_you_mean(name, parameters)
+                hint = spelling_hint(name, parameters)
                 raise scanner.problem(
                     f"the forbidden clause names {name!r}, which is no parameter; {hint}", place
                 )
@@ -200,8 +199,7 @@ class _PcsReader:
                 raise scanner.problem(f"the forbidden clause is wrong: {error.reason}", place) from None
             terms.append(Comparison(name, "==", value))
         _symbol(scanner, "}")
-        if scanner.rest:
-            raise scanner.expected("its end")
+        scanner.end()
         return all_of(terms)
 
 

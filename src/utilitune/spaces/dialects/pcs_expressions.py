@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, NoReturn
 
 from utilitune.spaces.dialects.resolving import ResolvingParser
-from utilitune.spaces.dialects.source import NUMBER
+from utilitune.spaces.dialects.source import NUMBER, spelling_hint
 from utilitune.spaces.expressions import MIRRORED, Comparison, Expression, Membership
 from utilitune.spaces.grammar import Literal, Node, Operand, Token, number_of
 from utilitune.spaces.parameters import ChoiceParameter, Value
@@ -62,6 +62,7 @@ class PcsParser(ResolvingParser):
         token = self._peek()
         if token.kind != "name":
             self._expected(self._wanted)
+        self._refuse_call()
         self._next += 1
         return Literal(token.text)
 
@@ -92,11 +93,12 @@ class PcsParser(ResolvingParser):
             if isinstance(self._parameters[raw], ChoiceParameter):
                 self._refuse(f"{raw!r} is not a number", column)
             return Reference(raw)
-        if NUMBER.fullmatch(raw):
-            sign = -1 if raw.startswith("-") else 1
-            return Constant(sign * number_of(raw.lstrip("+-")))
-        self._known(raw, column, " (blanks around + - * / ^)" if set(raw) & INFIX else "")
-        raise AssertionError  # _known has raised
+        if not NUMBER.fullmatch(raw):
+            blanks = " (put blanks around + - * / ^)" if set(raw) & INFIX else ""
+            hint = spelling_hint(raw, self._parameters)
+            self._refuse(f"{raw!r} is neither a number nor a parameter; {hint}{blanks}", column)
+        sign = -1 if raw.startswith("-") else 1
+        return Constant(sign * number_of(raw.lstrip("+-")))
 
     def _contains(self, left: Node, column: int, *, outside: bool) -> Expression:
         if not isinstance(left, Literal):

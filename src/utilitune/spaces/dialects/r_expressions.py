@@ -97,9 +97,10 @@ class RParser(ResolvingParser):
 
     def _atom(self) -> Operand:
         token = self._peek()
+        self._refuse_call()
         operand = super()._atom()
         if isinstance(operand, Reference):
-            self._known(operand.name, token.column, ", or put quotes around a value")
+            self._known(operand.name, token.column, ", or put quotes around it if it is a value")
         return operand
 
     def _presence(self) -> Presence:
@@ -148,7 +149,7 @@ class RParser(ResolvingParser):
         if isinstance(parameter, ChoiceParameter):
             value = as_text(value)
         elif isinstance(value, str | bool):
-            self._refuse(f"{name!r} is a number; remove the quotes around {value!r}", column)
+            self._refuse(f"{name!r} is a number; compare it with one, without quotes", column)
         self._checked(Comparison(name, "==", value), column)
         return value
 
@@ -165,7 +166,7 @@ class RParser(ResolvingParser):
             self._refuse(f"{parameter.name!r} is not a number", left[1])
         if isinstance(second, Literal):
             if isinstance(first, Reference):
-                self._refuse(f"{first.name!r} is a number, and {second.value!r} is not", right[1])
+                self._refuse(f"{first.name!r} is a number; compare it with one, without quotes", right[1])
             self._fail("calculates with something that is not a number", right[1])
         if isinstance(second, Reference):
             self._as_term(second, right[1])

@@ -1,8 +1,8 @@
 """Lists of ranges, as SAT solvers print them: ``name minimum default maximum``, one parameter per line.
 
 Whole numbers make an integer parameter; a point or an exponent in any of the three makes it a float. Equal
-bounds make a fixed value. ``#`` begins a comment, and so does ``c`` at the beginning of a line. On the
-command line a value follows ``--name=``.
+bounds make a fixed value. ``#`` begins a comment; a line that begins with ``c`` is one too, unless it declares
+a parameter of that name. On the command line a value follows ``--name=``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from utilitune.spaces.problems import SpaceError
 if TYPE_CHECKING:
     from utilitune.spaces.space import ParameterSpace
 
-_REMARK = re.compile(r"\s*c(?:\s+[^\d\s+-]|\s*$)")
+_REMARK = re.compile(rf"\s*c(?!\S)(?!(?:\s+{NUMBER.pattern}(?!\S)){{3}}\s*(?:#|$))")
 _NAME = re.compile(r"[^\s\"'=]+")
 
 
@@ -46,8 +46,7 @@ def _declare(draft: Draft, scanner: Scanner) -> None:
         pieces[key] = scanner.place
         what = {"range": "its minimum", "default": "its default", "high": "its maximum"}[key]
         texts.append(scanner.need(NUMBER, what)[0])
-    if scanner.rest:
-        raise scanner.expected("its end")
+    scanner.end()
     draft.declare(name, place, lambda: _parameter(name, texts), pieces)
 
 

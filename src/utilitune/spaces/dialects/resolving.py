@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from utilitune.errors import did_you_mean
+from utilitune.spaces.dialects.source import spelling_hint
 from utilitune.spaces.expressions import AllOf, AnyOf, Comparison, Expression, Presence, check
 from utilitune.spaces.grammar import ExpressionParser, Token, any_of
 from utilitune.spaces.problems import SpaceError
@@ -46,9 +46,16 @@ class ResolvingParser(ExpressionParser):
         """Raise a sentence of its own, unlike `_fail`, which continues the subject."""
         raise self._place_problem(f"{self._subject} is wrong: {sentence}", column)
 
+    def _refuse_call(self) -> None:
+        """Refuse a function that is not among the known ones."""
+        token = self._peek()
+        if token.kind == "name" and self._peek(1).kind == "symbol" and self._peek(1).text == "(":
+            known = ", ".join(sorted(self.functions))
+            self._fail(f"calls {token.text!r}, which is not understood; known: {known}", token.column)
+
     def _known(self, name: str, column: int, hint: str = "") -> Parameter:
         if name not in self._parameters:
-            near = did_you_mean(name, self._parameters)
+            near = spelling_hint(name, self._parameters)
             self._refuse(f"there is no parameter {name!r}; {near}{hint}", column)
         return self._parameters[name]
 

@@ -6,14 +6,15 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from utilitune.errors import ScenarioError
+from utilitune.errors import ScenarioError, did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _SPACE = re.compile(r"\s*")
+_MOST_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,12 @@ class SourceText:
             content = without_comment(line).rstrip()
             if content:
                 yield Scanner(self, number, content)
+
+
+def spelling_hint(name: str, known: Collection[str]) -> str:
+    """A sentence fragment for an unknown name, short even where there are many known ones."""
+    hint = did_you_mean(name, known)
+    return "check the spelling" if hint.startswith("known: ") and len(known) > _MOST_LISTED else hint
 
 
 def before_hash(line: str) -> str:
@@ -125,6 +132,11 @@ class Scanner:
         """The error for a piece that is missing."""
         found = f"{self.rest.split()[0]!r} stands" if self.rest else "the line ends"
         return self.problem(f"this line needs {what} where {found}")
+
+    def end(self) -> None:
+        """Nothing more may follow."""
+        if self.rest:
+            raise self.problem(f"this line should end before {self.rest!r}")
 
     def problem(self, text: str, place: Place | None = None) -> ScenarioError:
         """The error for a place of this line, by default the next piece."""
