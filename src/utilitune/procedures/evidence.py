@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from utilitune.utility import Utility
 
 
+_BLOCK = 1 << 20
+
+
 class Evidence(NamedTuple):
     """The arrays compiled rules read.
 
@@ -73,7 +76,7 @@ class RecordedEvidence:
             column=np.ascontiguousarray(matrix.columns, dtype=np.int64),
             room=np.array([self.positions], dtype=np.int64),
             runtime_s=runtimes.reshape(-1),
-            utility=np.asarray(utility(runtimes), dtype=np.float64).reshape(-1),
+            utility=_utilities(runtimes.reshape(-1), utility),
             known_s=np.array([math.inf]),
         )
 
@@ -91,6 +94,14 @@ class RecordedEvidence:
     def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
         """Whether there is such a run; whatever was recorded is known at every captime that may be asked."""
         return bool(is_known(self.arrays, configuration, position, captime_s))
+
+
+def _utilities(runtimes_s: NDArray[np.float64], utility: Utility) -> NDArray[np.float64]:
+    """Utilities of all runs, worked out in blocks: intermediate results of a large matrix would not fit."""
+    values = np.empty_like(runtimes_s)
+    for start in range(0, runtimes_s.size, _BLOCK):
+        values[start : start + _BLOCK] = utility(runtimes_s[start : start + _BLOCK])
+    return values
 
 
 class LiveEvidence:

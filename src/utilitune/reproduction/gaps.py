@@ -1,0 +1,242 @@
+"""Figures 5 and 7: how far the answers of all procedures are from the best configuration of the data.
+
+The gap of an answer is 1 − U/U_best where utility is optimised, and 1 − R_best/R where runtime is, with R
+the mean runtime capped at the configuration's own (1 − δ)-quantile. Anytime procedures give curves, the
+others one point per setting, both averaged over the seeds, with the smallest and the largest gap around them.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from utilitune.reproduction.drawing import COLOURS, NAMES, legend, panels, time_axis
+from utilitune.reproduction.jobs import TO_THE_END
+from utilitune.reproduction.recipe import FIRST_SEED, Claim, Recipe, Series, job, trajectories
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from utilitune.reproduction.jobs import Job, Outcome
+    from utilitune.reproduction.recipe import Effort, Study
+    from utilitune.reproduction.setting import Setting
+
+    Gap = Callable[[int], float]
+
+UTILITY = "utility"
+RUNTIME = "runtime"
+DELTA = 0.1
+"""δ of our own procedures."""
+
+_GRID = 400
+_ZERO = 1e-9
+
+
+def _own(setting: Setting, utility: str, seed: int) -> Iterator[tuple[str, Job]]:
+    """Our anytime procedures; none has a target, they work until the instances run out."""
+    captime0_s = setting.captime0_s
+    yield "oup", job(setting, "oup", utility, seed, delta=DELTA, captime0_s=captime0_s)
+    coup = {"delta": DELTA, "captime0_s": captime0_s, "schedule": TO_THE_END}
+    yield "coup", job(setting, "coup", utility, seed, **coup)
+    yield "wager", job(setting, "wager", utility, seed, delta=DELTA, configurations=setting.rows)
+
+
+def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, Job]]:
+    """Successive Halving, Hyperband and AC-Band with the settings of Appendix C."""
+    utility = setting.log_laplace
+    captimes_s = setting.captimes_s[1:3] if quick else setting.captimes_s
+    for captime_s in captimes_s:
+        for budget in _budgets(setting)[-1:] if quick else _budgets(setting):
+            told = {"budget": str(budget), "captime": f"{captime_s:g}"}
+            yield (
+                f"budget {budget}, captime {captime_s:g} s",
+                job(setting, "successive-halving", utility, seed, **told),
+            )
+        for eta in (3, 5) if quick else (2, 3, 4, 5, 6):
+            told = {"eta": str(eta), "resource": f"{eta**6 - 1}", "captime": f"{captime_s:g}"}
+            yield f"η {eta}, captime {captime_s:g} s", job(setting, "hyperband", utility, seed, **told)
+    yield from _ac_band(setting, utility, seed, "utility", quick=quick)
+
+
+def _budgets(setting: Setting) -> list[int]:
+    """Runs for Successive Halving: the paper's 22 000 to 186 000 for 972 rows, as many for each row."""
+    rounds = math.ceil(math.log2(max(2, setting.rows)))
+    return [max(rounds, factor) * setting.rows for factor in (23, 107, 191)]
+
+
+def _ac_band(
+    setting: Setting, utility: str, seed: int, feedback: str, *, quick: bool
+) -> Iterator[tuple[str, Job]]:
+    for race_size in (4,) if quick else (2, 4, 8):
+        for alpha in (0.05,) if quick else (0.05, 0.02, 0.01):
+            told = {"race_size": str(race_size), "alpha": str(alpha), "feedback": feedback}
+            yield f"k {race_size}, α {alpha}, {feedback}", job(setting, "ac-band", utility, seed, **told)
+
+
+def _runtime_rivals(
+    setting: Setting, seed: int, quantile: float, *, quick: bool
+) -> Iterator[tuple[str, Job]]:
+    """AC-Band by wins, ICAR in its variants, SPC."""
+    utility = setting.capped_runtime
+    yield from _ac_band(setting, utility, seed, "wins", quick=quick)
+    shared = {
+        "epsilon": str(setting.accuracy),
+        "delta": str(quantile),
+        "slice": f"{setting.runtime_k0_s:g}",
+    }
+    for gamma in (0.05,) if quick else (0.01, 0.02, 0.05):
+        for constants in ("no",) if quick else ("no", "yes"):
+            told = {**shared, "gamma": str(gamma), "original_constants": constants}
+            name = f"γ {gamma}, {'original' if constants == 'yes' else 'improved'} constants"
+            yield name, job(setting, "car", utility, seed, **told)
+            for guess in ("no",) if quick else ("no", "yes"):
+                more = {**told, "guess_best": guess}
+                yield f"{name}, guess {guess}", job(setting, "icar", utility, seed, **more)
+    for multiplier in (2,) if quick else (2, 3):
+        told = {"multiplier": str(multiplier), "captime0": f"{setting.captime0_s:g}"}
+        patience_s = setting.patience_s / (10 if quick else 1)
+        yield f"multiplier {multiplier}", job(setting, "spc", utility, seed, max_time_s=patience_s, **told)
+
+
+def _utility_series(setting: Setting, effort: Effort) -> Iterator[Series]:
+    for seed in range(FIRST_SEED, FIRST_SEED + effort.seeds):
+        for label, made in _own(setting, setting.log_laplace, seed):
+            yield Series(UTILITY, label, made)
+        for label, made in _utility_rivals(setting, seed, quick=effort.quick):
+            yield Series(UTILITY, label, made)
+
+
+def _runtime_series(setting: Setting, effort: Effort, quantile: float) -> Iterator[Series]:
+    for seed in range(FIRST_SEED, FIRST_SEED + effort.seeds):
+        for label, made in _own(setting, setting.capped_runtime, seed):
+            yield Series(RUNTIME, label, made)
+        for label, made in _runtime_rivals(setting, seed, quantile, quick=effort.quick):
+            yield Series(RUNTIME, label, made)
+
+
+def _gap(study: Study, panel: str, quantile: float, row: int) -> float:
+    if panel == UTILITY:
+        return study.truth.utility_gap(study.setting.log_laplace, row)
+    return study.truth.runtime_gap(quantile, row)
+
+
+def _table(study: Study, quantile: float) -> Iterable[dict[str, Any]]:
+    for row in trajectories(study):
+        yield {**row, "gap": None if row["refused"] else _gap(study, row["panel"], quantile, row["row"])}
+
+
+def _grouped(study: Study, panel: str) -> dict[tuple[str, str], list[Outcome]]:
+    """Outcomes by procedure and label: one per seed."""
+    groups: dict[tuple[str, str], list[Outcome]] = {}
+    for series, outcome in study.played(panel):
+        groups.setdefault((series.job.procedure, series.label), []).append(outcome)
+    return groups
+
+
+def _draw(study: Study, quantile: float, title: str) -> Any:  # noqa: ANN401 -- matplotlib's figure
+    names = study.panels()
+    figure, axes = panels(1, len(names), f"{title} — {study.setting.source}")
+    for each, panel in zip(axes, names, strict=True):
+        labelled: set[str] = set()
+        for (procedure, _), outcomes in sorted(_grouped(study, panel).items(), key=_points_first):
+            label = None if procedure in labelled else NAMES[procedure]
+            labelled.add(procedure)
+            style = {"color": COLOURS[procedure], "label": label}
+            if outcomes[0].anytime:
+                _draw_curve(each, outcomes, partial(_gap, study, panel, quantile), style)
+            else:
+                _draw_point(each, outcomes, partial(_gap, study, panel, quantile), style)
+        time_axis(each)
+        each.set_ylim(-1, 101)
+        each.set_ylabel("gap to the best (%)")
+        what = "optimising utility" if panel == UTILITY else f"optimising runtime, quantile {quantile:g}"
+        each.set_title(what, fontsize=10)
+        legend(each, loc="upper right")
+    return figure
+
+
+def _points_first(group: tuple[tuple[str, str], list[Outcome]]) -> tuple[bool, bool]:
+    """Points below curves, and ours above all."""
+    (procedure, _), outcomes = group
+    return outcomes[0].anytime, procedure == "wager"
+
+
+def _draw_curve(axes: Any, outcomes: list[Outcome], gap: Gap, style: dict[str, Any]) -> None:  # noqa: ANN401 -- matplotlib's axes
+    first = max(next(point.time_s for point in each.points if point.time_s > 0) for each in outcomes)
+    grid = np.geomspace(first, max(each.final.time_s for each in outcomes), _GRID)
+    gaps = []
+    for each in outcomes:
+        times = [point.time_s for point in each.points]
+        values = np.array([100 * gap(point.row) for point in each.points])
+        gaps.append(values[np.maximum(0, np.searchsorted(times, grid, side="right") - 1)])
+    axes.fill_between(
+        grid, np.min(gaps, axis=0), np.max(gaps, axis=0), color=style["color"], alpha=0.15, lw=0
+    )
+    axes.plot(grid, np.mean(gaps, axis=0), linewidth=1.8, **style)
+
+
+def _draw_point(axes: Any, outcomes: list[Outcome], gap: Gap, style: dict[str, Any]) -> None:  # noqa: ANN401 -- matplotlib's axes
+    gaps = [100 * gap(each.final.row) for each in outcomes]
+    mean = float(np.mean(gaps))
+    axes.errorbar(
+        math.exp(float(np.mean([math.log(each.final.time_s) for each in outcomes]))),
+        mean,
+        yerr=[[mean - min(gaps)], [max(gaps) - mean]],
+        fmt="o",
+        markersize=3.5,
+        elinewidth=0.6,
+        alpha=0.8,
+        **style,
+    )
+
+
+def _claims(study: Study, quantile: float) -> list[Claim]:
+    found = []
+    for panel in study.panels():
+        groups = _grouped(study, panel)
+        gaps = {
+            name: [_gap(study, panel, quantile, each.final.row) for each in groups.get((name, name), [])]
+            for name in ("oup", "coup", "wager")
+        }
+        others = [
+            _gap(study, panel, quantile, each.final.row)
+            for (name, _), outcomes in groups.items()
+            for each in outcomes
+            if name not in gaps
+        ]
+        left = [gap for gap in others if gap > _ZERO]
+        what = "in utility" if panel == UTILITY else f"in runtime (quantile {quantile:g})"
+        rest = f"; {len(left)} of {len(others)} runs of the rivals leave one" if others else ""
+        rest += f", {np.median(left):.2%} in the median" if left else ""
+        shown = ", ".join(f"{NAMES[name]} {max(each, default=math.nan):.2%}" for name, each in gaps.items())
+        zero = {name: all(gap <= _ZERO for gap in each) for name, each in gaps.items()}
+        found += [
+            Claim(
+                f"OUP and COUP reach a gap of 0 on every seed, {what}",
+                zero["oup"] and zero["coup"],
+                f"largest gap left: {shown}{rest}",
+            )
+        ]
+    return found
+
+
+def _recipe(name: str, title: str, quantile: float, *, with_utility: bool) -> Recipe:
+    def series(setting: Setting, effort: Effort) -> list[Series]:
+        first = list(_utility_series(setting, effort)) if with_utility else []
+        return [*first, *_runtime_series(setting, effort, quantile)]
+
+    return Recipe(
+        name,
+        title,
+        series,
+        lambda study: _table(study, quantile),
+        lambda study: _draw(study, quantile, f"Figure {name[-1]}: {title.lower()}"),
+        lambda study: _claims(study, quantile),
+    )
+
+
+FIGURE_5 = _recipe("fig5", "Gap to the best configuration", 0.1, with_utility=True)
+FIGURE_7 = _recipe("fig7", "Gap to the best configuration", 0.2, with_utility=False)

@@ -1,0 +1,119 @@
+"""From a data set to the files of all figures: a table, a PDF and a PNG each, and the paper's claims."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import UsageError, did_you_mean
+from utilitune.execution.machine import available_cores
+from utilitune.reports.figures import require_drawing
+from utilitune.reproduction.gaps import FIGURE_5, FIGURE_7
+from utilitune.reproduction.phases import FIGURE_3, FIGURE_4
+from utilitune.reproduction.proofs import FIGURE_1, FIGURE_2, FIGURE_6
+from utilitune.reproduction.recipe import Effort, Study
+from utilitune.reproduction.running import run_jobs
+from utilitune.reproduction.setting import Truth, load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from utilitune.reproduction.recipe import Claim, Recipe
+    from utilitune.reproduction.setting import Setting
+
+FIGURES = {
+    recipe.name: recipe for recipe in (FIGURE_1, FIGURE_2, FIGURE_3, FIGURE_4, FIGURE_5, FIGURE_6, FIGURE_7)
+}
+"""The figures of the paper, by name."""
+
+CLAIMS_FILE = "claims.txt"
+
+
+@dataclass(frozen=True, slots=True)
+class FigureReport:
+    """What came of a figure: its files and what it says about the paper's claims."""
+
+    name: str
+    title: str
+    files: tuple[Path, ...]
+    claims: tuple[Claim, ...]
+
+
+def reproduce(
+    source: str,
+    folder: Path,
+    figures: Sequence[str] = (),
+    *,
+    effort: Effort | None = None,
+    k0_s: float | None = None,
+    workers: int | None = None,
+    on_job: Callable[[int, int], None] | None = None,
+) -> list[FigureReport]:
+    """Make figures of the paper on a data set.
+
+    Args:
+        source: What `utilitune.read_matrix` understands.
+        folder: Where the files are written, and where results are kept for the next time.
+        figures: Which ones, ``fig1`` … ``fig7``; all of them if left out.
+        effort: How many seeds, and whether a first impression is enough.
+        k0_s: Time after which an answer has lost half its worth; chosen by the data if left out.
+        workers: Jobs at the same time; the cores if left out.
+        on_job: Called with the number of jobs that are done and of all, whenever one more is.
+    """
+    require_drawing()
+    recipes = [named_figure(name) for name in figures] or list(FIGURES.values())
+    wanted = effort or Effort()
+    if wanted.seeds < 1:
+        raise UsageError(f"the number of seeds must be at least 1, not {wanted.seeds}")
+    folder.mkdir(parents=True, exist_ok=True)
+    setting, truth = _known_about(source, k0_s)
+    series = {recipe.name: recipe.series(setting, wanted) for recipe in recipes}
+    jobs = [each.job for found in series.values() for each in found]
+    outcomes = run_jobs(jobs, folder, workers or available_cores(), on_job)
+    reports = [
+        _write(recipe, Study(setting, wanted, truth, outcomes, series[recipe.name]), folder)
+        for recipe in recipes
+    ]
+    lines = [f"{report.name}: {claim.line()}\n" for report in reports for claim in report.claims]
+    (folder / CLAIMS_FILE).write_text("".join(lines), encoding="utf-8")
+    return reports
+
+
+def named_figure(name: str) -> Recipe:
+    """A figure by its name; the number alone will do."""
+    key = name if name.startswith("fig") else f"fig{name}"
+    if key not in FIGURES:
+        raise UsageError(f"there is no figure {name!r}; {did_you_mean(key, FIGURES)}")
+    return FIGURES[key]
+
+
+def _known_about(source: str, k0_s: float | None) -> tuple[Setting, Truth]:
+    """The setting and the truth; the matrix itself is let go, the workers have their own."""
+    matrix, setting = load(source, k0_s)
+    return setting, Truth.of(matrix, {setting.log_laplace}, (0.1, 0.2))
+
+
+def _write(recipe: Recipe, study: Study, folder: Path) -> FigureReport:
+    table = folder / f"{recipe.name}.csv"
+    _write_table(table, list(recipe.table(study)))
+    figure = recipe.draw(study)
+    pictures = [folder / f"{recipe.name}{ending}" for ending in (".pdf", ".png")]
+    for path in pictures:
+        figure.savefig(path)
+    return FigureReport(recipe.name, recipe.title, (table, *pictures), tuple(recipe.claims(study)))
+
+
+def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def claims_of(reports: Sequence[FigureReport]) -> Iterator[Claim]:
+    """All claims of some figures."""
+    for report in reports:
+        yield from report.claims

@@ -1,0 +1,227 @@
+"""Figures 3 and 4: what COUP pays for not knowing the set of configurations in advance, and its schedules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from utilitune.procedures.growth import named_schedule
+from utilitune.reproduction.drawing import COLOURS, NAMES, epsilon_curve, legend, panels, time_axis
+from utilitune.reproduction.recipe import Claim, Recipe, Series, job, span, trajectories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from utilitune.reproduction.jobs import Outcome, Point
+    from utilitune.reproduction.recipe import Effort, Study
+    from utilitune.reproduction.setting import Setting
+
+DELTA = 0.01
+"""δ of Section 5.2."""
+
+SCHEDULES = {
+    "gamma-focus": ("γ focus", "#d1495b"),
+    "epsilon-focus": ("ε focus", "#66a182"),
+    "balanced": ("balanced", "#edae49"),
+    "gamma-then-epsilon": ("γ then ε", "#574d68"),
+}
+"""The schedules of Figure 4: their names in the paper, and a colour each."""
+
+SMALL_FACTOR = 4.0
+"""What counts as "a small factor": COUP needs no more than this many times OUP's time for a phase."""
+
+_PER_PHASE = "per phase"
+_MOST_PHASES = 40
+
+
+def _figure_3_series(setting: Setting, effort: Effort) -> list[Series]:
+    shared: dict[str, Any] = {"delta": DELTA, "captime0_s": setting.captime0_s}
+    schedule, utility = named_schedule("default"), setting.log_laplace
+    most = 6 if effort.quick else _MOST_PHASES
+    sized = (schedule.phase(number, DELTA) for number in range(1, most + 1))
+    phases = [phase for phase in sized if phase is not None and phase.configurations <= setting.rows]
+    count = len(phases)
+    found = [Series(_PER_PHASE, "coup", job(setting, "coup", utility, phases=count, **shared))]
+    found += [
+        Series(
+            _PER_PHASE,
+            f"oup phase {phase.number}",
+            job(
+                setting, "oup", utility, epsilon=phase.epsilon, configurations=phase.configurations, **shared
+            ),
+        )
+        for phase in phases
+    ]
+    ours = job(setting, "wager", utility, delta=DELTA, growth="phases", phases=count)
+    return [*found, Series(_PER_PHASE, "wager", ours)]
+
+
+def _phase_times(study: Study) -> dict[str, list[Point | None]]:
+    """State at the end of every phase, by procedure; None where it did not get there."""
+    coup, wager = study.find(_PER_PHASE, "coup"), study.find(_PER_PHASE, "wager")
+    alone: list[Point | None] = []
+    for series in study.series:
+        if series.job.procedure == "oup":
+            outcome = study.outcome(series)
+            proved = outcome.points and (outcome.final.epsilon or 0.0) <= series.job.settings["epsilon"]
+            alone.append(outcome.final if proved else None)
+    return {"coup": _padded(coup, len(alone)), "oup": alone, "wager": _padded(wager, len(alone))}
+
+
+def _padded(outcome: Outcome, count: int) -> list[Point | None]:
+    return [*outcome.phases[:count], *[None] * (count - len(outcome.phases))]
+
+
+def _figure_3_table(study: Study) -> Iterable[dict[str, Any]]:
+    for name, points in _phase_times(study).items():
+        for number, point in enumerate(points, start=1):
+            if point is not None:
+                yield {
+                    "label": name,
+                    "phase": number,
+                    "time_s": point.time_s,
+                    "epsilon": point.epsilon,
+                    "configurations": point.configurations,
+                    "row": point.row,
+                }
+
+
+def _draw_figure_3(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
+    figure, (left, right) = panels(1, 2, f"Figure 3: COUP against OUP — {study.setting.source}")
+    times = _phase_times(study)
+    for name in ("coup", "wager"):
+        epsilon_curve(left, study.find(_PER_PHASE, name), color=COLOURS[name], label=NAMES[name], alpha=0.9)
+    ends = [point for point in times["oup"] if point is not None]
+    left.plot(
+        [point.time_s for point in ends],
+        [point.epsilon for point in ends],
+        "o",
+        markersize=4,
+        color=COLOURS["oup"],
+        label="OUP on the same set",
+    )
+    time_axis(left)
+    left.set_ylim(0, 1.02)
+    left.set_ylabel("ε")
+    legend(left)
+    for name, points in times.items():
+        known = [(number, point.time_s) for number, point in enumerate(points, start=1) if point is not None]
+        if known:
+            right.plot(
+                *zip(*known, strict=True), marker="o", markersize=4, color=COLOURS[name], label=NAMES[name]
+            )
+    right.set_yscale("log")
+    right.set_xlabel("phase")
+    right.set_ylabel("total time at its end (s)")
+    legend(right)
+    return figure
+
+
+def _figure_3_claims(study: Study) -> list[Claim]:
+    times = _phase_times(study)
+    ratios, ours = (
+        [
+            one.time_s / other.time_s
+            for one, other in zip(times["coup"], times[name], strict=True)
+            if one is not None and other is not None
+        ]
+        for name in ("oup", "wager")
+    )
+    return [
+        Claim(
+            f"COUP needs at most a small factor ({SMALL_FACTOR:g}) more time than OUP in every phase",
+            max(ratios) <= SMALL_FACTOR if ratios else None,
+            f"{span(ratios)}, {len(ratios)} phases",
+        ),
+        Claim("wager ends every phase before COUP", min(ours) > 1 if ours else None, span(ours)),
+    ]
+
+
+def _figure_4_series(setting: Setting, effort: Effort) -> list[Series]:
+    del effort
+    utility = setting.log_laplace
+    found = [
+        Series(
+            name,
+            name,
+            job(setting, "coup", utility, delta=DELTA, captime0_s=setting.captime0_s, schedule=name),
+        )
+        for name in SCHEDULES
+    ]
+    ours = job(setting, "wager", utility, delta=DELTA, max_time_s=setting.patience_s)
+    return [*found, Series("wager", "wager", ours)]
+
+
+def _draw_figure_4(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
+    figure, axes = panels(1, 3, f"Figure 4: schedules — {study.setting.source}")
+    for series, outcome in study.played():
+        label, colour = SCHEDULES.get(series.label, (NAMES["wager"], COLOURS["wager"]))
+        style = {"color": colour, "label": label, "linewidth": 1.7}
+        ends = [point for point in (outcome.phases or outcome.points) if (point.gamma or 1.0) < 1]
+        times = [point.time_s for point in ends]
+        epsilons, gammas = [point.epsilon for point in ends], [point.gamma for point in ends]
+        mark = {"marker": "o", "markersize": 3} if outcome.phases and series.label != "wager" else {}
+        axes[0].plot(times, gammas, **mark, **style)
+        axes[1].plot(times, epsilons, **mark, **style)
+        axes[2].plot(gammas, epsilons, **mark, **style)
+    for each, name in zip(axes, ("γ", "ε", "ε"), strict=True):
+        each.set_ylabel(name)
+        each.set_ylim(0, 1.02)
+    time_axis(axes[0])
+    time_axis(axes[1])
+    axes[2].set_xscale("log")
+    axes[2].invert_xaxis()
+    axes[2].set_xlabel("γ")
+    legend(axes[0])
+    return figure
+
+
+def _figure_4_claims(study: Study) -> list[Claim]:
+    ends = {name: study.find(name, name).phases for name in SCHEDULES}
+    gammas = {
+        name: min((point.gamma or 1.0 for point in points), default=1.0) for name, points in ends.items()
+    }
+    epsilons = {
+        name: min((point.epsilon or 0.0 for point in points), default=1.0) for name, points in ends.items()
+    }
+    both = " and ".join(
+        f"{SCHEDULES[name][0]} γ = {gammas[name]:.3g}, ε = {epsilons[name]:.3g}"
+        for name in ("gamma-focus", "epsilon-focus")
+    )
+    return [
+        Claim(
+            "A focus on γ covers more of the space, and a focus on ε proves more",
+            gammas["gamma-focus"] <= min(gammas.values())
+            and epsilons["epsilon-focus"] <= min(epsilons.values()),
+            f"at the end {both}",
+        ),
+        _at_equal_price(study, ends),
+    ]
+
+
+def _at_equal_price(study: Study, ends: dict[str, tuple[Point, ...]]) -> Claim:
+    """Whether wager has a smaller ε and γ at the end of each of COUP's phases."""
+    ours = [point for point in study.find("wager", "wager").points if (point.gamma or 1.0) < 1]
+    compared = better = 0
+    for points in ends.values():
+        for point in points:
+            compared += 1
+            better += any(
+                own.time_s <= point.time_s
+                and (own.gamma or 1.0) <= (point.gamma or 1.0) * (1 + 1e-9)
+                and (own.epsilon or 0.0) <= (point.epsilon or 0.0)
+                for own in ours
+            )
+    share = better / compared if compared else np.nan
+    return Claim(
+        "wager has both a smaller ε and a smaller γ at the price of each phase of every schedule",
+        better == compared if compared else None,
+        f"in {share:.0%} of {compared} phases",
+    )
+
+
+FIGURE_3 = Recipe(
+    "fig3", "COUP against OUP", _figure_3_series, _figure_3_table, _draw_figure_3, _figure_3_claims
+)
+FIGURE_4 = Recipe("fig4", "Schedules", _figure_4_series, trajectories, _draw_figure_4, _figure_4_claims)

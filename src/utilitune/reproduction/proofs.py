@@ -1,0 +1,235 @@
+"""Figures 1, 2 and 6: what UP, OUP and Naive prove on a fixed set, and where their time goes.
+
+Figures 1 and 2 use the old doubling rule, as the paper does to compare with earlier work.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from utilitune.reproduction.drawing import (
+    COLOURS,
+    NAMES,
+    epsilon_curve,
+    legend,
+    panels,
+    sorted_times,
+    time_axis,
+)
+from utilitune.reproduction.recipe import TARGET, Claim, Recipe, Series, job, span, trajectories
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from utilitune.reproduction.jobs import Outcome
+    from utilitune.reproduction.recipe import Effort, Study
+    from utilitune.reproduction.setting import Setting
+
+LOG_LAPLACE = "log-Laplace"
+UNIFORM = "uniform"
+_REASONABLE = 0.3
+_STEP = 0.01
+_NAIVE_TARGETS = (0.3, 0.25, 0.2, 0.15, 0.1)
+_GREYS = ("#c4c4c4", "#a6a6a6", "#858585", "#5f5f5f")
+_TOP_SHARE = 0.1
+
+
+def _fixed_set(setting: Setting, effort: Effort, procedure: str, utility: str, **settings: Any) -> Any:  # noqa: ANN401 -- settings of any procedure
+    if procedure == "wager":
+        settings["configurations"] = setting.rows
+    else:
+        settings["captime0_s"] = setting.captime0_s
+    return job(setting, procedure, utility, delta=TARGET, epsilon=effort.target, **settings)
+
+
+def _figure_1_series(setting: Setting, effort: Effort) -> list[Series]:
+    found: list[Series] = []
+    for panel, utility in ((LOG_LAPLACE, setting.log_laplace), (UNIFORM, setting.uniform)):
+        for procedure in ("up", "oup"):
+            made = _fixed_set(setting, effort, procedure, utility, doubling="old")
+            found.append(Series(panel, procedure, made))
+        found.append(Series(panel, "wager", _fixed_set(setting, effort, "wager", utility)))
+        for captime_s in (*setting.captimes_s, setting.cutoff_s):
+            for epsilon in (each for each in _NAIVE_TARGETS if each >= effort.target):
+                made = job(setting, "naive", utility, delta=TARGET, epsilon=epsilon, captime_s=captime_s)
+                found.append(Series(panel, f"Naive({captime_s:g} s)", made))
+    return found
+
+
+def _draw_figure_1(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
+    figure, axes = panels(1, 2, f"Figure 1: what is proved, and what it costs — {study.setting.source}")
+    for each, panel in zip(axes, study.panels(), strict=True):
+        naive: dict[str, list[tuple[float, float]]] = {}
+        for series, outcome in study.played(panel):
+            if series.job.procedure == "naive":
+                point = (outcome.final.time_s, outcome.final.epsilon or 0.0)
+                naive.setdefault(series.label, []).append(point)
+            else:
+                style = {"color": COLOURS[series.label], "label": NAMES[series.label]}
+                epsilon_curve(each, outcome, **style)
+        for colour, (label, points) in zip(_GREYS[-len(naive) :], naive.items(), strict=False):
+            each.plot(*zip(*points, strict=True), marker="o", markersize=3, lw=0.8, color=colour, label=label)
+        time_axis(each)
+        each.set_ylim(0, 1.02)
+        each.set_ylabel("ε")
+        each.set_title(panel, fontsize=10)
+        legend(each)
+    return figure
+
+
+def _figure_1_claims(study: Study) -> list[Claim]:
+    claims = []
+    for panel in study.panels():
+        oup, up, wager = (study.find(panel, name) for name in ("oup", "up", "wager"))
+        ratios = times_sooner(oup, up, study.effort.target)
+        ours = times_sooner(wager, oup, study.effort.target)
+        naive = [
+            series_outcome.final.time_s / oup.time_to(series_outcome.final.epsilon or 1.0)
+            for series, series_outcome in study.played(panel)
+            if series.job.procedure == "naive"
+        ]
+        claims += [
+            Claim(
+                f"OUP proves every ε ≤ {_REASONABLE} before UP, {panel}",
+                min(ratios) > 1 if ratios else None,
+                span(ratios),
+            ),
+            Claim(f"OUP is before Naive, {panel}", min(naive) > 1 if naive else None, span(naive)),
+            Claim(
+                f"wager proves every ε ≤ {_REASONABLE} before OUP, {panel}", _all_above_1(ours), span(ours)
+            ),
+        ]
+    return claims
+
+
+def times_sooner(first: Outcome, second: Outcome, target: float) -> list[float]:
+    """How many times sooner one procedure proves ε than another, for ε from 0.3 down to what both prove."""
+    levels = np.arange(_REASONABLE, target - _STEP / 2, -_STEP)
+    pairs = [(first.time_to(float(epsilon)), second.time_to(float(epsilon))) for epsilon in levels]
+    return [theirs / ours for ours, theirs in pairs if np.isfinite(ours) and np.isfinite(theirs)]
+
+
+def _all_above_1(ratios: list[float]) -> bool | None:
+    return min(ratios) > 1 if ratios else None
+
+
+def _figure_2_series(setting: Setting, effort: Effort) -> list[Series]:
+    return [
+        Series(LOG_LAPLACE, series.label, series.job)
+        for series in _figure_1_series(setting, effort)
+        if series.panel == LOG_LAPLACE and series.job.procedure != "naive"
+    ]
+
+
+def _times_table(study: Study) -> Iterable[dict[str, Any]]:
+    """One row per procedure and configuration."""
+    order = best_first(study)
+    for series, outcome in study.played():
+        for rank, row in enumerate(order.tolist(), start=1):
+            yield {
+                "label": series.label,
+                "rank": rank,
+                "row": row,
+                "utility": float(study.truth.utility[study.setting.log_laplace][row]),
+                "time_s": outcome.time_each_s[row],
+            }
+
+
+def best_first(study: Study) -> Any:  # noqa: ANN401 -- an array of rows
+    """Rows by true mean utility, the best one first."""
+    return np.argsort(-study.truth.utility[study.setting.log_laplace], kind="stable")
+
+
+def _draw_figure_2(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
+    figure, (axes,) = panels(1, 1, f"Figure 2: time per configuration — {study.setting.source}")
+    for series, outcome in study.played():
+        style = {"color": COLOURS[series.label], "label": NAMES[series.label], "linewidth": 1.2}
+        sorted_times(axes, outcome.time_each_s, best_first(study), **style)
+    _configuration_axis(axes)
+    return figure
+
+
+def _configuration_axis(axes: Any) -> None:  # noqa: ANN401 -- matplotlib's axes
+    axes.set_yscale("log")
+    axes.set_xlabel("configurations, best first")
+    axes.set_ylabel("time spent on it (s)")
+    legend(axes)
+
+
+def _figure_2_claims(study: Study) -> list[Claim]:
+    order = best_first(study)
+    rest = order[max(1, round(_TOP_SHARE * len(order))) :]
+    up, oup, wager = (np.array(study.find(LOG_LAPLACE, name).time_each_s) for name in ("up", "oup", "wager"))
+    less = float((oup[rest] < up[rest]).mean())
+    ratio = up[rest].sum() / oup[rest].sum()
+    ours = oup[rest].sum() / wager[rest].sum()
+    return [
+        Claim(
+            "OUP spends less than UP on all but the very best configurations",
+            bool(less > 0.95),
+            f"on {less:.1%} of those beyond the best tenth, {ratio:.2f} times less in all",
+        ),
+        Claim("wager spends less than OUP on them", bool(ours > 1), f"{ours:.2f} times less in all"),
+    ]
+
+
+def _figure_6_series(setting: Setting, effort: Effort) -> list[Series]:
+    found = [
+        Series(
+            LOG_LAPLACE,
+            f"{procedure} {rule}",
+            _fixed_set(setting, effort, procedure, setting.log_laplace, doubling=rule),
+        )
+        for procedure in ("up", "oup")
+        for rule in ("old", "new")
+    ]
+    return [*found, Series(LOG_LAPLACE, "wager", _fixed_set(setting, effort, "wager", setting.log_laplace))]
+
+
+def _draw_figure_6(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
+    figure, (left, right) = panels(1, 2, f"Figure 6: doubling rules — {study.setting.source}")
+    for series, outcome in study.played():
+        name, _, rule = series.label.partition(" ")
+        style = {
+            "color": COLOURS[name],
+            "linestyle": ":" if rule == "old" else "-",
+            "label": NAMES[name] + (f", {rule} rule" if rule else ""),
+        }
+        epsilon_curve(left, outcome, **style)
+        sorted_times(right, outcome.time_each_s, best_first(study), linewidth=1.2, **style)
+    time_axis(left)
+    left.set_ylim(0, 1.02)
+    left.set_ylabel("ε")
+    legend(left)
+    _configuration_axis(right)
+    return figure
+
+
+def _figure_6_claims(study: Study) -> list[Claim]:
+    claims = []
+    for name in ("up", "oup"):
+        old, new = (
+            study.find(LOG_LAPLACE, f"{name} {rule}").time_to(study.effort.target) for rule in ("old", "new")
+        )
+        known = bool(np.isfinite(old) and np.isfinite(new))
+        claims.append(
+            Claim(
+                f"The new doubling rule is no slower for {NAMES[name]}",
+                new <= old if known else None,
+                f"{old / new:.2f} times sooner at ε = {study.effort.target}"
+                if known
+                else "ε was not reached",
+            )
+        )
+    return claims
+
+
+FIGURE_1 = Recipe(
+    "fig1", "ε against total time", _figure_1_series, trajectories, _draw_figure_1, _figure_1_claims
+)
+FIGURE_2 = Recipe(
+    "fig2", "Time per configuration", _figure_2_series, _times_table, _draw_figure_2, _figure_2_claims
+)
+FIGURE_6 = Recipe("fig6", "Doubling rules", _figure_6_series, trajectories, _draw_figure_6, _figure_6_claims)
