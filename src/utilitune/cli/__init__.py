@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PANELS = {
     "Configure a program": ("demo", "init", "check", "run"),
     "Look after a run": ("status", "stop", "best", "runs", "evaluate", "whatif", "export"),
-    "Recorded runtimes": ("collect", "replay"),
+    "Recorded runtimes": ("collect", "replay", "reproduce"),
 }
 _GROUPS = {"datasets": ("Recorded runtimes", "List, fetch and describe recorded runtimes.")}
 

@@ -24,6 +24,7 @@ from rich.table import Table
 from utilitune.data import LOOKALIKES, read_matrix
 from utilitune.data.catalogue import DATA_SETS, data_folder, find_data_set
 from utilitune.data.fetch import fetch as download
+from utilitune.data.shipping import SHIPPED
 from utilitune.data.summary import MatrixSummary, mean_utilities, summarise
 from utilitune.errors import UsageError
 from utilitune.utility import format_duration, parse_utility
@@ -50,6 +51,9 @@ def list_data_sets() -> None:
         )
     console = _console()
     console.print(table)
+    console.print("\nData that come with the package:")
+    for data in SHIPPED.values():
+        console.print(f"  shipped:{data.name}: {data.about}")
     console.print("\nSynthetic data of the same sizes, which need no download:")
     console.print("  " + ", ".join(f"lookalike:{name}" for name in LOOKALIKES))
     console.print(

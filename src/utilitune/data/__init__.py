@@ -6,6 +6,7 @@
     reading     read_matrix, write_matrix: from a user's words to the right reader
     arff, aslib, tables, arrays, pickles      one file format each
     synthetic   SyntheticSpec, generate: seeded data and look-alikes of public ones
+    shipping    data that come with the package
     catalogue   the public data sets and where their authors keep them
     fetch       the download (imported only by who downloads)
     summary     a matrix in a few numbers

@@ -8,6 +8,7 @@ a folder, or its `algorithm_runs.arff`    an ASlib scenario
 ``measurements.dump`` (also ``.gz``)      minisat's measurements, cutoff 900 s
 ``cplex_rcw*.npy``, ``cplex_region*.npy`` predicted CPLEX runtimes, cutoff 10 000 s
 ``minisat``, ``cplex_rcw?seed=521``       a data set fetched before
+``shipped:kissat``                        a data set that comes with the package
 ``lookalike:minisat?seed=7``              a synthetic stand-in for it
 ``synthetic:rows=1000,columns=20000``     synthetic data
 ========================================  ==============================================================
@@ -33,6 +34,7 @@ from utilitune.data.catalogue import (
     read_data_set,
 )
 from utilitune.data.pickles import read_measurements
+from utilitune.data.shipping import PREFIX, SHIPPED, read_shipped
 from utilitune.data.synthetic import LOOKALIKES, generate, parse_synthetic
 from utilitune.data.tables import read_csv, write_csv
 from utilitune.errors import DataError, UsageError, did_you_mean
@@ -77,6 +79,10 @@ def _read(text: str, seed: int | None, measure: str | None) -> RuntimeMatrix:
     if colon and kind in ("lookalike", "synthetic"):
         _refuse_measure(measure, text)
         return _synthetic(kind, rest, seed)
+    if colon and kind == PREFIX:
+        _refuse_measure(measure, text)
+        _refuse_seed(seed, text)
+        return read_shipped(rest)
     path = Path(text)
     if path.name == RUNS_FILE:
         path = path.parent
@@ -127,7 +133,8 @@ def _known_sources(path: Path) -> list[str]:
     except OSError:
         siblings = []
     near = [sibling for sibling in siblings if _looks_like_data(Path(sibling))]
-    return [*DATA_SETS, *(f"lookalike:{name}" for name in LOOKALIKES), "synthetic:", *near]
+    ours = [f"{PREFIX}:{name}" for name in SHIPPED]
+    return [*DATA_SETS, *ours, *(f"lookalike:{name}" for name in LOOKALIKES), "synthetic:", *near]
 
 
 def _looks_like_data(path: Path) -> bool:

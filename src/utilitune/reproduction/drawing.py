@@ -9,7 +9,7 @@ import numpy as np
 from utilitune.reports.figures import PALETTE, require_drawing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from utilitune.reproduction.jobs import Outcome
 
@@ -62,6 +62,17 @@ def time_axis(axes: Any, label: str = "total time spent on runs (s)") -> None:  
     """Total time on a logarithmic axis."""
     axes.set_xscale("log")
     axes.set_xlabel(label)
+
+
+def start_at(axes: Any, outcomes: Iterable[Outcome]) -> None:  # noqa: ANN401 -- matplotlib's axes
+    """Leave out the time before anybody proved anything."""
+    first = [
+        next((point.time_s for point in each.points if (point.epsilon or 0.0) < 0.99), None)
+        for each in outcomes
+    ]
+    known = [time_s for time_s in first if time_s]
+    if known:
+        axes.set_xlim(left=min(known) / 3)
 
 
 def epsilon_curve(axes: Any, outcome: Outcome, **style: Any) -> None:  # noqa: ANN401 -- matplotlib's axes and styles

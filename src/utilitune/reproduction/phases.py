@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utilitune.procedures.growth import named_schedule
-from utilitune.reproduction.drawing import COLOURS, NAMES, epsilon_curve, legend, panels, time_axis
+from utilitune.reproduction.drawing import COLOURS, NAMES, epsilon_curve, legend, panels, start_at, time_axis
 from utilitune.reproduction.recipe import Claim, Recipe, Series, job, span, trajectories
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def _draw_figure_3(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         label="OUP on the same set",
     )
     time_axis(left)
+    start_at(left, [outcome for _, outcome in study.played()])
     left.set_ylim(0, 1.02)
     left.set_ylabel("ε")
     legend(left)
@@ -170,11 +171,22 @@ def _draw_figure_4(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         each.set_ylim(0, 1.02)
     time_axis(axes[0])
     time_axis(axes[1])
-    axes[2].set_xscale("log")
-    axes[2].invert_xaxis()
-    axes[2].set_xlabel("γ")
+    start_at(axes[0], [outcome for _, outcome in study.played()])
+    start_at(axes[1], [outcome for _, outcome in study.played()])
+    _gamma_axis(axes[2])
     legend(axes[0])
     return figure
+
+
+def _gamma_axis(axes: Any) -> None:  # noqa: ANN401 -- matplotlib's axes
+    """γ on a logarithmic axis that falls to the right."""
+    axes.set_xscale("log")
+    least = axes.get_xlim()[0]
+    ticks = [tick for tick in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001) if tick >= least]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks([], minor=True)
+    axes.invert_xaxis()
+    axes.set_xlabel("γ")
 
 
 def _figure_4_claims(study: Study) -> list[Claim]:

@@ -16,6 +16,7 @@ from utilitune.reproduction.drawing import (
     legend,
     panels,
     sorted_times,
+    start_at,
     time_axis,
 )
 from utilitune.reproduction.recipe import TARGET, Claim, Recipe, Series, job, span, trajectories
@@ -72,6 +73,7 @@ def _draw_figure_1(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         for colour, (label, points) in zip(_GREYS[-len(naive) :], naive.items(), strict=False):
             each.plot(*zip(*points, strict=True), marker="o", markersize=3, lw=0.8, color=colour, label=label)
         time_axis(each)
+        start_at(each, [outcome for _, outcome in study.played(panel)])
         each.set_ylim(0, 1.02)
         each.set_ylabel("ε")
         each.set_title(panel, fontsize=10)
@@ -200,6 +202,7 @@ def _draw_figure_6(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         epsilon_curve(left, outcome, **style)
         sorted_times(right, outcome.time_each_s, best_first(study), linewidth=1.2, **style)
     time_axis(left)
+    start_at(left, [outcome for _, outcome in study.played()])
     left.set_ylim(0, 1.02)
     left.set_ylabel("ε")
     legend(left)
