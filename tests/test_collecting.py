@@ -122,7 +122,7 @@ def test_a_broken_program_is_noticed_at_once():
     def broken(job) -> SimulatedRun:
         return SimulatedRun(0.1, exit_code=1)
 
-    with pytest.raises(TargetError, match=r"failed in 5 runs in a row: crashed .*try it by hand: true"):
+    with pytest.raises(TargetError, match=r"failed in 5 runs in a row: crashed .*try it by hand: cd "):
         collected(fresh_store(), broken, GridSize(5, 6, 4.0))
 
 
