@@ -70,10 +70,19 @@ def _rungs_passed_independent(values: NDArray[np.float64], rungs: NDArray[np.flo
         for cell in range(_CELLS):
             if capital[cell] < _LOST:
                 capital[cell] = 0.0
-    passed = 0
-    while passed < rungs.size and capital[passed * _BETS : (passed + 1) * _BETS].sum() >= goal:
-        passed += 1
-    return passed
+    return _rungs_with(capital, goal)
+
+
+@compiled
+def _rungs_with(capital: NDArray[np.float64], goal: float) -> int:
+    """How many rungs, from the lowest, hold `goal` in all their bets together."""
+    for rung in range(capital.size // _BETS):
+        total = 0.0
+        for bet in range(_BETS):
+            total += capital[rung * _BETS + bet]
+        if total < goal:
+            return rung
+    return capital.size // _BETS
 
 
 @compiled

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,19 +77,22 @@ def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGri
     )
 
 
-@inlined
+@compiled
 def interval_of(grid: CaptimeGrid, runtime_s: float) -> int:
     """The first level at whose captime a run of this length is finished (t < κ, strictly)."""
-    level: int = np.searchsorted(grid.captime_s, runtime_s, side="right")  # type: ignore[assignment]
-    return level
+    low, high = 0, grid.captime_s.size
+    while low < high:
+        middle = (low + high) // 2
+        if runtime_s < grid.captime_s[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 @compiled
 def shrunk_finish(
-    risk: NDArray[np.float64],
-    events: NDArray[np.float64],
-    pooled_risk: NDArray[np.float64],
-    pooled_events: NDArray[np.float64],
+    risk: NDArray[np.float64], events: NDArray[np.float64], pooled: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Probability to finish within each interval, and to last beyond each captime.
 
@@ -99,8 +102,8 @@ def shrunk_finish(
     beyond = np.empty(risk.size)
     alive = 1.0
     for g in range(risk.size):
-        pooled = (pooled_events[g] + _PRIOR_RISK * _PRIOR_HAZARD) / (pooled_risk[g] + _PRIOR_RISK)
-        hazard = (events[g] + _POOLED_WEIGHT * pooled) / (risk[g] + _POOLED_WEIGHT)
+        shared = (pooled[1, g] + _PRIOR_RISK * _PRIOR_HAZARD) / (pooled[0, g] + _PRIOR_RISK)
+        hazard = (events[g] + _POOLED_WEIGHT * shared) / (risk[g] + _POOLED_WEIGHT)
         finish[g] = alive * hazard
         alive *= 1.0 - hazard
         beyond[g] = alive

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
 from utilitune.procedures.selection import update_tournament
 from utilitune.procedures.wager.capital import (
     due,
@@ -46,33 +46,33 @@ def place(play: Play, i: int) -> None:
     """Put arm i into the tree of the test that decides for it."""
     arms, b = play.arms, play.counters[LEADER]
     alone, paired = -np.inf, -np.inf
-    if arms.rank[i] > 0 and i != b:
-        if arms.apart[i] < arms.upper[i] - arms.lower[b]:
-            paired = arms.apart[i]
+    if arms[i].rank > 0 and i != b:
+        if arms[i].apart < arms[i].upper - arms[b].lower:
+            paired = arms[i].apart
         else:
-            alone = arms.upper[i]
-    if arms.alone[i] != alone:
-        arms.alone[i] = alone
-        update_tournament(play.alone_tree, arms.alone, i)
-    if arms.paired[i] != paired:
-        arms.paired[i] = paired
-        update_tournament(play.paired_tree, arms.paired, i)
+            alone = arms[i].upper
+    if play.alone[i] != alone:
+        play.alone[i] = alone
+        update_tournament(play.alone_tree, play.alone, i)
+    if play.paired[i] != paired:
+        play.paired[i] = paired
+        update_tournament(play.paired_tree, play.paired, i)
 
 
-@inlined
+@compiled
 def contribution(play: Play, i: int) -> float:
     """What arm i contributes to ε: min(UCB_i − LCB_b, D_ib)."""
-    return float(min(play.arms.upper[i] - play.arms.lower[play.counters[LEADER]], play.arms.apart[i]))
+    return float(min(play.arms[i].upper - play.arms[play.counters[LEADER]].lower, play.arms[i].apart))
 
 
 @compiled
 def _top(play: Play) -> int:
     """The arm at the head of the two trees; −1 if both are empty."""
-    arms, lower = play.arms, play.arms.lower[play.counters[LEADER]]
+    lower = play.arms[play.counters[LEADER]].lower
     alone, paired = play.alone_tree[1], play.paired_tree[1]
-    if arms.paired[paired] > arms.alone[alone] - lower:
+    if play.paired[paired] > play.alone[alone] - lower:
         return int(paired)
-    return int(alone) if arms.alone[alone] > -np.inf else -1
+    return int(alone) if play.alone[alone] > -np.inf else -1
 
 
 @compiled
@@ -86,15 +86,13 @@ def settle(play: Play) -> None:
             play.amounts[EPSILON] = 0.0
             break
         stamp = pair_stamp(play, i, b)
-        if stamp >= _FEWEST_PAIRS and due(stamp, arms.apart_seen[i], stamp):
+        if stamp >= _FEWEST_PAIRS and due(stamp, arms[i].apart_seen, stamp):
             refresh_apart(play, i)
-            place(play, i)
-        elif arms.paired[i] > -np.inf and arms.upper[i] - arms.lower[b] < arms.apart[i]:
-            place(play, i)
-        else:
+        elif play.paired[i] == -np.inf or arms[i].upper - arms[b].lower >= arms[i].apart:
             play.counters[CHALLENGER] = i
             play.amounts[EPSILON] = max(0.0, contribution(play, i))
             break
+        place(play, i)
     if play.amounts[EPSILON] < play.amounts[ANSWER_EPSILON]:
         play.amounts[ANSWER_EPSILON] = play.amounts[EPSILON]
         play.counters[ANSWER] = b
@@ -103,11 +101,11 @@ def settle(play: Play) -> None:
 @compiled
 def note_score(play: Play, i: int) -> None:
     """Rate arm i as a leader, and change the leader if another is clearly better."""
-    arms, runs = play.arms, play.arms.runs[i]
-    arms.score[i] = arms.least[i] / runs - math.sqrt(_CAUTION / runs)
-    update_tournament(play.score_tree, arms.score, i)
+    arms, runs = play.arms, play.arms[i].runs
+    play.score[i] = arms[i].least / runs - math.sqrt(_CAUTION / runs)
+    update_tournament(play.score_tree, play.score, i)
     best, b = play.score_tree[1], play.counters[LEADER]
-    if best != b and arms.score[best] > arms.score[b] + _SWITCH_MARGIN * play.amounts[EPSILON]:
+    if best != b and play.score[best] > play.score[b] + _SWITCH_MARGIN * play.amounts[EPSILON]:
         _lead(play, best)
 
 
@@ -117,14 +115,14 @@ def _lead(play: Play, b: int) -> None:
     arms = play.arms
     old = play.counters[LEADER]
     play.counters[LEADER] = b
-    for i in range(arms.runs.size):
-        if arms.apart_seen[i] > 0:
-            arms.apart[i] = 1.0
-            arms.apart_seen[i] = 0
-            arms.pair_runs[i] = 0.0
-            if arms.paired[i] > -np.inf:
+    for i in range(arms.size):
+        if arms[i].apart_seen > 0:
+            arms[i].apart = 1.0
+            arms[i].apart_seen = 0
+            arms[i].pair_runs = 0.0
+            if play.paired[i] > -np.inf:
                 place(play, i)
-    if arms.runs[old] > 0:
+    if arms[old].runs > 0:
         refresh_upper(play, old)
     refresh_lower(play, b)
     place(play, old)
@@ -138,15 +136,15 @@ def best_candidate(play: Play, count: int) -> int:
     Nothing has to be ruled out for it, so it runs only while X̄_i + sqrt(0.12/m_i) exceeds the leader's X̄_b.
     """
     arms, b = play.arms, play.counters[LEADER]
-    if arms.runs[b] == 0:
+    if arms[b].runs == 0:
         return -1
-    best, hope = -1, arms.least[b] / arms.runs[b]
+    best, hope = -1, arms[b].least / arms[b].runs
     for i in range(count):
-        if arms.rank[i] > 0 or i == b:
+        if arms[i].rank > 0 or i == b:
             continue
-        if arms.runs[i] == 0:
+        if arms[i].runs == 0:
             return i
-        optimistic = arms.least[i] / arms.runs[i] + math.sqrt(_CAUTION / arms.runs[i])
+        optimistic = arms[i].least / arms[i].runs + math.sqrt(_CAUTION / arms[i].runs)
         if optimistic > hope:
             best, hope = i, optimistic
     return best

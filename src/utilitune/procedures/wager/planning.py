@@ -15,11 +15,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
 from utilitune.procedures.wager.capital import common_span
 from utilitune.procedures.wager.captimes import interval_of, shrunk_finish
 from utilitune.procedures.wager.shares import paired_threshold, upper_threshold
-from utilitune.procedures.wager.state import AIM, AIM_RUNS, EPSILON, LEADER, NO_LEVEL, SERIOUS, Play
+from utilitune.procedures.wager.state import (
+    AIM,
+    AIM_RUNS,
+    CHALLENGER,
+    EPSILON,
+    LEADER,
+    NO_LEVEL,
+    SERIOUS,
+    Play,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,9 +40,13 @@ _FIRST_WORTH = 1.5
 _FEWEST_PAIRS = 8
 _QUICK = 0.2
 _LEAST_SCALE = 1e-3
+_LEAST_REST = 0.02
+MIXTURE = 3.0  # a mixture of bets needs a little more capital than its best bet alone
+_HOPELESS = 1e9
+_REPLAN_SHARE = 8
 
 
-@inlined
+@compiled
 def planning_epsilon(play: Play) -> float:
     """The ε to plan for: the target, or a quarter of what is proved."""
     if play.rules.epsilon > 0.0:
@@ -48,9 +61,9 @@ def finish_estimate(play: Play, i: int) -> tuple[NDArray[np.float64], NDArray[np
     size = grid.captime_s.size
     ended = np.zeros(size + 1)
     events = np.zeros(size)
-    for j in range(arms.runs[i]):
-        level = play.levels_run[arms.block[i] + j]
-        run = play.evidence.base[i] + play.evidence.column[arms.first[i] + j]
+    for j in range(arms[i].runs):
+        level = play.levels_run[arms[i].block + j]
+        run = play.evidence.base[i] + play.evidence.column[arms[i].first + j]
         runtime = play.evidence.runtime_s[run]
         if runtime < grid.captime_s[level]:
             level = interval_of(grid, runtime)
@@ -61,7 +74,7 @@ def finish_estimate(play: Play, i: int) -> tuple[NDArray[np.float64], NDArray[np
     for g in range(size - 1, -1, -1):
         seen += ended[g]
         risk[g] = seen
-    return shrunk_finish(risk, events, play.pooled_risk, play.pooled_events)
+    return shrunk_finish(risk, events, play.pooled)
 
 
 @compiled
@@ -76,7 +89,7 @@ def run_costs(play: Play, finish: NDArray[np.float64], beyond: NDArray[np.float6
     return costs
 
 
-@inlined
+@compiled
 def growth_rate(first: float, second: float) -> float:
     """Growth of the log-capital per run, for the best bet on something with these two moments."""
     if first <= 0.0:
@@ -87,53 +100,23 @@ def growth_rate(first: float, second: float) -> float:
 
 @compiled
 def growth_alone(
-    finish: NDArray[np.float64],
-    beyond: NDArray[np.float64],
-    gain_finished: NDArray[np.float64],
-    gain_capped: NDArray[np.float64],
+    play: Play, i: int, finish: NDArray[np.float64], beyond: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Growth at each captime of a bet on single runs.
-
-    Args:
-        finish: Probability to finish within each interval.
-        beyond: Probability to last beyond each captime.
-        gain_finished: d of a run that finishes within each interval.
-        gain_capped: d of a run capped at each captime.
-    """
+    """Growth at each captime of the bet on arm i alone: on LCB_b if it leads, else on its UCB_i."""
+    grid, leading = play.grid, i == play.counters[LEADER]
+    reach = max(play.arms[play.counters[LEADER]].lower, play.amounts[AIM])
+    scale = max(reach, _LEAST_SCALE) if leading else max(1.0 - reach - planning_epsilon(play), _LEAST_REST)
     growth = np.empty(finish.size)
     first, second = 0.0, 0.0
     for g in range(finish.size):
-        first += finish[g] * gain_finished[g]
-        second += finish[g] * gain_finished[g] ** 2
-        growth[g] = growth_rate(
-            first + beyond[g] * gain_capped[g],
-            second + beyond[g] * gain_capped[g] ** 2,
-        )
+        finished = grid.middle_utility[g] if leading else 1.0 - grid.middle_utility[g]
+        capped = grid.floor if leading else 1.0 - grid.utility[g]
+        finished = finished / scale - 1.0
+        capped = capped / scale - 1.0
+        first += finish[g] * finished
+        second += finish[g] * finished**2
+        growth[g] = growth_rate(first + beyond[g] * capped, second + beyond[g] * capped**2)
     return growth
-
-
-@compiled
-def growth_upper(
-    play: Play, finish: NDArray[np.float64], beyond: NDArray[np.float64], hypothesis: float
-) -> NDArray[np.float64]:
-    """Growth at each captime of the bet that the mean utility is below a hypothesis."""
-    scale = max(1.0 - hypothesis, _LEAST_SCALE)
-    return growth_alone(
-        finish,
-        beyond,
-        (1.0 - play.grid.middle_utility) / scale - 1.0,
-        (1.0 - play.grid.utility) / scale - 1.0,
-    )
-
-
-@compiled
-def growth_lower(
-    play: Play, finish: NDArray[np.float64], beyond: NDArray[np.float64], hypothesis: float
-) -> NDArray[np.float64]:
-    """Growth at each captime of the bet that the mean utility is above a hypothesis."""
-    scale = max(hypothesis, _LEAST_SCALE)
-    capped = np.full(finish.size, play.grid.floor / scale - 1.0)
-    return growth_alone(finish, beyond, play.grid.middle_utility / scale - 1.0, capped)
 
 
 @compiled
@@ -165,15 +148,16 @@ def _values_at(
 ) -> None:
     """What one run counts under every captime; what was not observed is replaced by its expectation."""
     arms, grid = play.arms, play.grid
-    level = play.levels_run[arms.block[i] + position - arms.first[i]]
+    level = play.levels_run[arms[i].block + position - arms[i].first]
     run = play.evidence.base[i] + play.evidence.column[position]
     runtime = play.evidence.runtime_s[run]
-    if runtime >= grid.captime_s[level]:
-        out[:] = expected[level]
-        return
-    ended = interval_of(grid, runtime)
-    out[:ended] = expected[out.size - 1, :ended]
-    out[ended:] = play.evidence.utility[run]
+    ended = out.size
+    source = int(level)
+    if runtime < grid.captime_s[level]:
+        ended = interval_of(grid, runtime)
+        source = out.size - 1
+    for g in range(out.size):
+        out[g] = expected[source, g] if g < ended else play.evidence.utility[run]
 
 
 @compiled
@@ -187,15 +171,14 @@ def growth_paired(play: Play, i: int, b: int, planned: int) -> NDArray[np.float6
     scale = 1.0 - planning_epsilon(play)
     start, end = common_span(play, i, b)
     start = max(start, end - _MOST_REPLAYED)
+    level_i, level_b = max(0, play.arms[i].level), max(0, play.arms[b].level)
     for position in range(start, end):
         _values_at(play, i, position, most, y)
         _values_at(play, b, position, least, x)
-        if planned == i:
-            x[:] = x[max(0, play.arms.level[b])]
-        else:
-            y[:] = y[max(0, play.arms.level[i])]
         for g in range(size):
-            gain = (1.0 - y[g] + x[g]) / scale - 1.0
+            most_g = y[g] if planned == i else y[level_i]
+            least_g = x[level_b] if planned == i else x[g]
+            gain = (1.0 - most_g + least_g) / scale - 1.0
             first[g] += gain
             second[g] += gain * gain
     growth = np.empty(size)
@@ -205,7 +188,7 @@ def growth_paired(play: Play, i: int, b: int, planned: int) -> NDArray[np.float6
     return growth
 
 
-@inlined
+@compiled
 def _fastest(growth: NDArray[np.float64], costs: NDArray[np.float64], shared_s: float) -> tuple[int, float]:
     """The captime level with the largest growth per second, and that growth."""
     best, rate = NO_LEVEL, 0.0
@@ -219,11 +202,10 @@ def _fastest(growth: NDArray[np.float64], costs: NDArray[np.float64], shared_s: 
 @compiled
 def _guarded(play: Play, i: int, level: int) -> int:
     """At least the captime k0·sqrt(m/64) from m = 64 on, so that censoring cannot stall an arm for ever."""
-    if play.arms.runs[i] < _GUARD_RUNS:
+    if play.arms[i].runs < _GUARD_RUNS:
         return level
-    least_s = play.rules.half_life_s * math.sqrt(play.arms.runs[i] / _GUARD_RUNS)
-    guard = int(np.searchsorted(play.grid.captime_s, least_s, side="left"))
-    return min(max(level, guard), play.grid.captime_s.size - 1)
+    least_s = play.rules.half_life_s * math.sqrt(play.arms[i].runs / _GUARD_RUNS)
+    return min(max(level, interval_of(play.grid, least_s)), play.grid.captime_s.size - 1)
 
 
 @compiled
@@ -237,48 +219,41 @@ def first_level(play: Play) -> int:
 
 
 @compiled
-def plan_leader(play: Play, b: int, i: int) -> None:
-    """Plan the captime of leader b: for its own bound while that is raised, else for the pair with i.
+def plan(play: Play, i: int) -> None:
+    """Plan the captime of arm i for the test, alone or paired, that will be over sooner.
 
-    Its runs serve against all serious challengers, so their cost is weighed against that of all of them.
+    The leader is planned for its own bound while that is being raised, else for the pair with the challenger;
+    as its runs serve against all serious challengers, their cost is weighed against that of all of them.
     """
-    arms = play.arms
-    finish, beyond = finish_estimate(play, b)
-    costs = run_costs(play, finish, beyond)
-    start, end = common_span(play, i, b)
-    level = NO_LEVEL
-    if arms.runs[b] < play.amounts[AIM_RUNS]:
-        growth = growth_lower(play, finish, beyond, play.amounts[AIM])
-        level, _ = _fastest(growth, costs, 0.0)
-    elif end - start >= _FEWEST_PAIRS:
-        rival = arms.time_s[i] / max(1, arms.runs[i])
-        growth = growth_paired(play, i, b, b)
-        level, _ = _fastest(growth, costs, rival * play.counters[SERIOUS])
-    if level == NO_LEVEL:
-        level = max(arms.level[b], first_level(play))
-    arms.level[b] = _guarded(play, b, level)
-
-
-@compiled
-def plan_challenger(play: Play, i: int) -> None:
-    """Plan the captime of challenger i for the test, alone or paired, that will be over sooner."""
-    arms, b = play.arms, play.counters[LEADER]
+    arms, b, other = play.arms, play.counters[LEADER], play.counters[CHALLENGER]
+    leading = i == b
+    if not leading:
+        other = i
     finish, beyond = finish_estimate(play, i)
     costs = run_costs(play, finish, beyond)
-    reach = max(arms.lower[b], play.amounts[AIM])
-    growth = growth_upper(play, finish, beyond, min(0.98, reach + planning_epsilon(play)))
+    growth = growth_alone(play, i, finish, beyond)
     level, rate = _fastest(growth, costs, 0.0)
-    start, end = common_span(play, i, b)
-    if end - start >= _FEWEST_PAIRS and i != b and arms.rank[i] > 0:
-        shared = arms.time_s[b] / arms.runs[b] / play.counters[SERIOUS]
-        growth = growth_paired(play, i, b, i)
-        found, paired_rate = _fastest(growth, costs, shared)
-        needed = math.log(3.0 * paired_threshold(play.shares, arms.rank[i], b + 1))
-        arms.pair_runs[i] = 1e9 if found == NO_LEVEL else needed / growth[found]
-        if paired_rate / needed >= rate / math.log(3.0 * upper_threshold(play.shares, arms.rank[i])):
-            level = found
-    elif level != NO_LEVEL and growth[level] < _QUICK:
+    pairs = 0
+    if other >= 0 and other != b and arms[other].rank > 0:
+        start, end = common_span(play, other, b)
+        pairs = end - start
+    if leading and arms[b].runs >= play.amounts[AIM_RUNS]:
+        level, rate = NO_LEVEL, 0.0
+    elif not leading and pairs < _FEWEST_PAIRS and level != NO_LEVEL and growth[level] < _QUICK:
         level = NO_LEVEL
+    if pairs >= _FEWEST_PAIRS and not (leading and level != NO_LEVEL):
+        growth = growth_paired(play, other, b, i)
+        shared_s = arms[b].time_s / arms[b].runs / play.counters[SERIOUS]
+        if leading:
+            shared_s = arms[other].time_s / max(1, arms[other].runs) * play.counters[SERIOUS]
+        found, paired_rate = _fastest(growth, costs, shared_s)
+        needed = math.log(MIXTURE * paired_threshold(play.shares, arms[other].rank, b + 1))
+        if not leading:
+            arms[i].pair_runs = _HOPELESS if found == NO_LEVEL else needed / growth[found]
+            rate /= math.log(MIXTURE * upper_threshold(play.shares, arms[i].rank))
+        if leading or paired_rate / needed >= rate:
+            level = found
     if level == NO_LEVEL:
-        level = max(arms.level[i], first_level(play))
-    arms.level[i] = _guarded(play, i, level)
+        level = max(arms[i].level, first_level(play))
+    arms[i].level = _guarded(play, i, level)
+    arms[i].plan_at = arms[i].runs + max(1, arms[i].runs // _REPLAN_SHARE)

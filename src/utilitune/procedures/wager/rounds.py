@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
 from utilitune.procedures.evidence import is_known
 from utilitune.procedures.wager.capital import due, refresh_lower, refresh_upper
 from utilitune.procedures.wager.captimes import interval_of
 from utilitune.procedures.wager.leader import best_candidate, note_score, place, settle
-from utilitune.procedures.wager.planning import plan_challenger, plan_leader
+from utilitune.procedures.wager.planning import plan
 from utilitune.procedures.wager.state import (
     AIM_RUNS,
     ANSWER_EPSILON,
@@ -28,7 +28,6 @@ from utilitune.procedures.wager.state import (
     CHOSEN_LEVEL,
     CHOSEN_POSITION,
     LEADER,
-    NO_LEVEL,
     OUTSIDERS,
     ROUNDS,
     RUNS,
@@ -43,7 +42,6 @@ from utilitune.procedures.wager.strategy import set_aim
 # Why the loop returned.
 PAUSED, PROVED, EXHAUSTED, FULL, UNKNOWN = range(5)
 
-_REPLAN_SHARE = 8
 _SWEEP_STEP = 2
 _TRIAL_EVERY = 4
 
@@ -56,29 +54,29 @@ class Limits(NamedTuple):
     total_time_s: float
 
 
-@inlined
+@compiled
 def _at_end(play: Play, i: int) -> bool:
-    return bool(play.arms.first[i] + play.arms.runs[i] >= play.rules.positions)
+    return bool(play.arms[i].first + play.arms[i].runs >= play.rules.positions)
 
 
 @compiled
 def _next_repeat(play: Play, i: int) -> int:
     """The next capped run of arm i to repeat at a higher captime, as an index into its runs; −1 if none."""
     arms, top = play.arms, play.grid.captime_s.size - 1
-    if arms.sweep[i] == 0:
-        arms.sweep[i] = min(top, max(1, arms.level[i]))
+    if arms[i].sweep == 0:
+        arms[i].sweep = min(top, max(1, arms[i].level))
     while True:
-        for j in range(arms.cursor[i], arms.runs[i]):
-            level = play.levels_run[arms.block[i] + j]
-            run = play.evidence.base[i] + play.evidence.column[arms.first[i] + j]
-            if level < arms.sweep[i] and play.evidence.runtime_s[run] >= play.grid.captime_s[level]:
-                arms.cursor[i] = j
+        for j in range(arms[i].cursor, arms[i].runs):
+            level = play.levels_run[arms[i].block + j]
+            run = play.evidence.base[i] + play.evidence.column[arms[i].first + j]
+            if level < arms[i].sweep and play.evidence.runtime_s[run] >= play.grid.captime_s[level]:
+                arms[i].cursor = j
                 return j
-        if arms.sweep[i] >= top:
-            arms.cursor[i] = arms.runs[i]
+        if arms[i].sweep >= top:
+            arms[i].cursor = arms[i].runs
             return -1
-        arms.cursor[i] = 0
-        arms.sweep[i] = min(top, arms.sweep[i] + _SWEEP_STEP)
+        arms[i].cursor = 0
+        arms[i].sweep = min(top, arms[i].sweep + _SWEEP_STEP)
 
 
 @compiled
@@ -87,14 +85,14 @@ def _set_choice(play: Play, i: int) -> bool:
     arms, counters = play.arms, play.counters
     counters[CHOSEN_ARM] = i
     if not _at_end(play, i):
-        if arms.level[i] == NO_LEVEL:
-            plan_challenger(play, i)
-        counters[CHOSEN_POSITION] = arms.first[i] + arms.runs[i]
-        counters[CHOSEN_LEVEL] = arms.level[i]
+        if arms[i].runs >= arms[i].plan_at:
+            plan(play, i)
+        counters[CHOSEN_POSITION] = arms[i].first + arms[i].runs
+        counters[CHOSEN_LEVEL] = arms[i].level
         return True
     j = _next_repeat(play, i)
-    counters[CHOSEN_POSITION] = arms.first[i] + j
-    counters[CHOSEN_LEVEL] = arms.sweep[i]
+    counters[CHOSEN_POSITION] = arms[i].first + j
+    counters[CHOSEN_LEVEL] = arms[i].sweep
     return j >= 0
 
 
@@ -102,36 +100,44 @@ def _set_choice(play: Play, i: int) -> bool:
 def _leader_first(play: Play, b: int, i: int) -> bool:
     """Whether the leader's next run brings ε down faster per second than the challengers'."""
     arms = play.arms
-    end_b, end_i = arms.first[b] + arms.runs[b], arms.first[i] + arms.runs[i]
+    end_b, end_i = arms[b].first + arms[b].runs, arms[i].first + arms[i].runs
     if end_b <= end_i:
         return True
-    return bool(arms.runs[b] < play.amounts[AIM_RUNS])
+    return bool(arms[b].runs < play.amounts[AIM_RUNS])
 
 
 @compiled
 def choose(play: Play, count: int) -> bool:
-    """Choose the next run; False if no run of leader or challenger is left that could tell anything."""
+    """Choose the next run; False if no run of leader or challenger is left that could tell anything.
+
+    Now and then it is the run of a configuration that ε does not cover but that may be a better answer.
+    """
     b, i = play.counters[LEADER], play.counters[CHALLENGER]
+    outsider = -1
     if play.counters[OUTSIDERS] > 0 and play.counters[ROUNDS] % _TRIAL_EVERY == 0:
-        candidate = best_candidate(play, count)
-        if candidate >= 0 and _set_choice(play, candidate):
-            return True
-    if i < 0:
-        return False
-    if _leader_first(play, b, i):
-        return _set_choice(play, b) or _set_choice(play, i)
-    return _set_choice(play, i) or _set_choice(play, b)
+        outsider = best_candidate(play, count)
+    leader_first = i < 0 or _leader_first(play, b, i)
+    chosen = False
+    for turn in range(3):
+        if turn == 0:
+            arm = outsider
+        elif i < 0:
+            arm = -1
+        else:
+            arm = b if (turn == 1) == leader_first else i
+        chosen = chosen or (arm >= 0 and _set_choice(play, arm))
+    return chosen
 
 
-@inlined
+@compiled
 def _pool(play: Play, runtime: float, level: int) -> None:
     """Add one run to the pooled Kaplan–Meier counts."""
     last = level
     if runtime < play.grid.captime_s[level]:
         last = interval_of(play.grid, runtime)
-        play.pooled_events[last] += 1.0
+        play.pooled[1, last] += 1.0
     for g in range(last + 1):
-        play.pooled_risk[g] += 1.0
+        play.pooled[0, g] += 1.0
 
 
 @compiled
@@ -139,24 +145,24 @@ def _observe(play: Play, i: int) -> None:
     """Take in the chosen run of arm i and pay for it."""
     arms, grid, counters = play.arms, play.grid, play.counters
     position, level = counters[CHOSEN_POSITION], counters[CHOSEN_LEVEL]
-    j = position - arms.first[i]
+    j = position - arms[i].first
     run = play.evidence.base[i] + play.evidence.column[position]
     runtime = play.evidence.runtime_s[run]
     cost = min(runtime, grid.captime_s[level])
-    if j == arms.runs[i]:
+    if j == arms[i].runs:
         append_level(play, i, level)
     else:
-        before = play.levels_run[arms.block[i] + j]
-        play.levels_run[arms.block[i] + j] = level
-        arms.least[i] -= grid.floor
-        arms.most[i] -= grid.utility[before]
+        before = play.levels_run[arms[i].block + j]
+        play.levels_run[arms[i].block + j] = level
+        arms[i].least -= grid.floor
+        arms[i].most -= grid.utility[before]
         if play.rules.resume:
             cost -= grid.captime_s[before]
     finished = runtime < grid.captime_s[level]
-    arms.least[i] += play.evidence.utility[run] if finished else grid.floor
-    arms.most[i] += play.evidence.utility[run] if finished else grid.utility[level]
-    arms.changes[i] += 1
-    arms.time_s[i] += cost
+    arms[i].least += play.evidence.utility[run] if finished else grid.floor
+    arms[i].most += play.evidence.utility[run] if finished else grid.utility[level]
+    arms[i].changes += 1
+    arms[i].time_s += cost
     play.amounts[TOTAL_S] += cost
     counters[RUNS] += 1
     counters[ROUNDS] += 1
@@ -169,21 +175,15 @@ def commit(play: Play) -> None:
     arms, i = play.arms, play.counters[CHOSEN_ARM]
     _observe(play, i)
     if i == play.counters[LEADER]:
-        if due(arms.changes[i], arms.lower_seen[i], arms.runs[i]):
+        if due(arms[i].changes, arms[i].lower_seen, arms[i].runs):
             refresh_lower(play, i)
-    elif due(arms.changes[i], arms.upper_seen[i], arms.runs[i]):
+    elif due(arms[i].changes, arms[i].upper_seen, arms[i].runs):
         refresh_upper(play, i)
         place(play, i)
     note_score(play, i)
     settle(play)
     if play.counters[ROUNDS] >= play.counters[SCAN_AT]:
         set_aim(play)
-    if arms.runs[i] >= arms.plan_at[i]:
-        arms.plan_at[i] = arms.runs[i] + max(1, arms.runs[i] // _REPLAN_SHARE)
-        if i == play.counters[LEADER] and play.counters[CHALLENGER] >= 0:
-            plan_leader(play, i, play.counters[CHALLENGER])
-        else:
-            plan_challenger(play, i)
 
 
 @compiled

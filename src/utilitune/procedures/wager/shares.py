@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
 
 LOWER, UPPER, PAIRED = 0.3, 0.4, 0.3
 
@@ -46,7 +46,7 @@ def growing_shares(delta: float) -> Shares:
     return Shares(delta / 2.0, 0)
 
 
-@inlined
+@compiled
 def _answer_weight(shares: Shares, number: int) -> float:
     """The share of configuration `number` (from 1) in what possible answers spend; sums to at most 1."""
     if shares.configurations > 0:
@@ -54,7 +54,7 @@ def _answer_weight(shares: Shares, number: int) -> float:
     return 1.0 / (number * (number + 1.0))
 
 
-@inlined
+@compiled
 def _best_weight(shares: Shares, rank: int) -> float:
     """The share of the random draw `rank` (from 1) in what the best configuration spends."""
     if shares.configurations > 0:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.compiled import compiled
+from utilitune.procedures.selection import build_tournament
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,57 +34,50 @@ FIRST_BLOCK = 16
 NO_LEVEL = -1
 
 
-class Arms(NamedTuple):
-    """One entry per configuration; the symbol of docs/theory.md in brackets.
+ARM = np.dtype(
+    [
+        ("first", np.int32),
+        ("runs", np.int32),
+        ("changes", np.int32),
+        ("plan_at", np.int32),
+        ("rank", np.int32),
+        ("lower_seen", np.int32),
+        ("upper_seen", np.int32),
+        ("apart_seen", np.int32),
+        ("cursor", np.int32),
+        ("room", np.int32),
+        ("block", np.int64),
+        ("least", np.float64),
+        ("most", np.float64),
+        ("time_s", np.float64),
+        ("lower", np.float64),
+        ("upper", np.float64),
+        ("apart", np.float64),
+        ("pair_runs", np.float64),
+        ("level", np.int16),
+        ("sweep", np.int16),
+        ("ungauged", np.bool_),
+    ],
+    align=True,
+)
+"""One configuration; the symbol of docs/theory.md in brackets.
 
-    Attributes:
-        first: The first position that counts as evidence for it.
-        runs: How many positions it was run on, without gaps from `first` on [m_i].
-        changes: Number of runs and re-runs.
-        level: The captime level planned for its next run; `NO_LEVEL` before the first.
-        plan_at: Number of runs at which its captime is planned anew.
-        least: Sum of X over its runs.
-        most: Sum of Y over its runs.
-        time_s: Seconds spent on it.
-        rank: Its number (from 1) among the configurations that ε has to cover; 0 if it is none of them.
-        ungauged: Whether only the sum of X bounds it from below (a proposal on a finite instance list).
-        lower: Lower bound [LCB_i], computed after `lower_seen` changes.
-        upper: Upper bound [UCB_i], computed after `upper_seen` changes.
-        apart: Upper bound on its difference to the current leader [D_ib], computed at `apart_seen`.
-        pair_runs: How many runs the pair with the leader is expected to need; 0 where unknown.
-        block: Where the captime levels of its runs begin in the arena.
-        room: How many of them fit there.
-        sweep: The captime level at which capped runs are repeated once positions have run out.
-        cursor: The next run to look at for that.
-        score: How good a leader it would be.
-        alone: The key in the tree of arms measured by their own upper bound.
-        paired: The key in the tree of arms measured against the leader.
-    """
-
-    first: NDArray[np.int32]
-    runs: NDArray[np.int32]
-    changes: NDArray[np.int32]
-    level: NDArray[np.int16]
-    plan_at: NDArray[np.int32]
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
-    time_s: NDArray[np.float64]
-    rank: NDArray[np.int32]
-    ungauged: NDArray[np.bool_]
-    lower: NDArray[np.float64]
-    lower_seen: NDArray[np.int32]
-    upper: NDArray[np.float64]
-    upper_seen: NDArray[np.int32]
-    apart: NDArray[np.float64]
-    apart_seen: NDArray[np.int32]
-    pair_runs: NDArray[np.float64]
-    block: NDArray[np.int64]
-    room: NDArray[np.int32]
-    sweep: NDArray[np.int16]
-    cursor: NDArray[np.int32]
-    score: NDArray[np.float64]
-    alone: NDArray[np.float64]
-    paired: NDArray[np.float64]
+- ``first``: the first position that counts as evidence for it.
+- ``runs``: how many positions it was run on, without gaps from ``first`` on [m_i].
+- ``changes``: number of runs and re-runs.
+- ``plan_at``: number of runs at which its captime is planned anew.
+- ``rank``: its number (from 1) among the configurations that ε has to cover; 0 if it is none of them.
+- ``lower``, ``upper``, ``apart``: lower bound [LCB_i], upper bound [UCB_i], upper bound on its difference to
+  the current leader [D_ib]; ``lower_seen``, ``upper_seen``, ``apart_seen``: how much was seen by each.
+- ``least``, ``most``: sums of X and of Y over its runs.
+- ``time_s``: seconds spent on it.
+- ``pair_runs``: how many runs the pair with the leader is expected to need; 0 where unknown.
+- ``level``: the captime level planned for its next run; `NO_LEVEL` before the first.
+- ``block``, ``room``: where the captime levels of its runs lie in the arena, and how many fit there.
+- ``sweep``, ``cursor``: the captime level at which capped runs are repeated once positions have run out, and
+  the next run to look at for that.
+- ``ungauged``: whether only the sum of X bounds it from below (a proposal on a finite instance list).
+"""
 
 
 class Rules(NamedTuple):
@@ -105,79 +99,84 @@ class Rules(NamedTuple):
 
 
 class Play(NamedTuple):
-    """Everything the compiled loop reads and writes."""
+    """Everything the compiled loop reads and writes.
 
-    arms: Arms
+    Attributes:
+        arms: One `ARM` record per configuration.
+        score: How good a leader each would be.
+        alone: Key of each configuration in the tree of those measured by their own upper bound.
+        paired: Key of each in the tree of those measured against the leader.
+        score_tree: Tournament over `score`; the other two likewise.
+        levels_run: The arena with the captime level of every run.
+        evidence: Outcomes of runs.
+        grid: The captimes.
+        shares: How δ is shared.
+        rules: Settings.
+        pooled: Runs at risk (row 0) and finished (row 1) per captime interval, over all configurations.
+        counters: Whole numbers, by slot.
+        amounts: Other numbers, by slot.
+    """
+
+    arms: NDArray[np.void]
+    score: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    paired: NDArray[np.float64]
+    score_tree: NDArray[np.int32]
+    alone_tree: NDArray[np.int32]
+    paired_tree: NDArray[np.int32]
     levels_run: NDArray[np.uint8]
     evidence: Evidence
     grid: CaptimeGrid
     shares: Shares
     rules: Rules
-    pooled_risk: NDArray[np.float64]
-    pooled_events: NDArray[np.float64]
-    score_tree: NDArray[np.int32]
-    alone_tree: NDArray[np.int32]
-    paired_tree: NDArray[np.int32]
+    pooled: NDArray[np.float64]
     counters: NDArray[np.int64]
     amounts: NDArray[np.float64]
 
 
-def new_arms(count: int) -> Arms:
-    """Configurations nobody has run, not covered by ε until they are given a rank."""
-    return Arms(
-        first=np.zeros(count, dtype=np.int32),
-        runs=np.zeros(count, dtype=np.int32),
-        changes=np.zeros(count, dtype=np.int32),
-        level=np.full(count, NO_LEVEL, dtype=np.int16),
-        plan_at=np.zeros(count, dtype=np.int32),
-        least=np.zeros(count),
-        most=np.zeros(count),
-        time_s=np.zeros(count),
-        rank=np.zeros(count, dtype=np.int32),
-        ungauged=np.zeros(count, dtype=np.bool_),
-        lower=np.zeros(count),
-        lower_seen=np.zeros(count, dtype=np.int32),
-        upper=np.ones(count),
-        upper_seen=np.zeros(count, dtype=np.int32),
-        apart=np.ones(count),
-        apart_seen=np.zeros(count, dtype=np.int32),
-        pair_runs=np.zeros(count),
-        block=np.zeros(count, dtype=np.int64),
-        room=np.zeros(count, dtype=np.int32),
-        sweep=np.zeros(count, dtype=np.int16),
-        cursor=np.zeros(count, dtype=np.int32),
-        score=np.full(count, -np.inf),
-        alone=np.full(count, -np.inf),
-        paired=np.full(count, -np.inf),
+def with_room(play: Play, count: int) -> Play:
+    """The same state with room for `count` configurations; new ones are not covered by ε until ranked."""
+    have = len(play.arms)
+    arms = np.zeros(count, dtype=ARM)
+    arms[:have] = play.arms
+    arms["level"][have:] = NO_LEVEL
+    arms["upper"][have:] = 1.0
+    arms["apart"][have:] = 1.0
+    keys = [np.full(count, -np.inf) for _ in range(3)]
+    for new, old in zip(keys, (play.score, play.alone, play.paired), strict=True):
+        new[:have] = old
+    trees = [build_tournament(values, count) for values in keys]
+    return play._replace(
+        arms=arms,
+        score=keys[0],
+        alone=keys[1],
+        paired=keys[2],
+        score_tree=trees[0],
+        alone_tree=trees[1],
+        paired_tree=trees[2],
     )
-
-
-def extended(arms: Arms, count: int) -> Arms:
-    """The same arms followed by new ones, `count` in all."""
-    fresh = new_arms(count - len(arms.runs))
-    return Arms(*(np.concatenate([old, new]) for old, new in zip(arms, fresh, strict=True)))
 
 
 @compiled
 def has_room(play: Play, i: int) -> bool:
     """Whether one more run of arm i fits into the arena, if need be in a longer block at its end."""
-    if play.arms.runs[i] < play.arms.room[i]:
+    if play.arms[i].runs < play.arms[i].room:
         return True
-    return bool(play.counters[USED] + max(FIRST_BLOCK, 2 * play.arms.room[i]) <= play.levels_run.size)
+    return bool(play.counters[USED] + max(FIRST_BLOCK, 2 * play.arms[i].room) <= play.levels_run.size)
 
 
 @compiled
 def append_level(play: Play, i: int, level: int) -> None:
     """Note the captime level of the next run of arm i, moving its block if it is full."""
     arms = play.arms
-    runs = arms.runs[i]
-    if runs == arms.room[i]:
+    runs = arms[i].runs
+    if runs == arms[i].room:
         start = play.counters[USED]
-        old = arms.block[i]
+        old = arms[i].block
         for j in range(runs):
             play.levels_run[start + j] = play.levels_run[old + j]
-        arms.block[i] = start
-        arms.room[i] = max(FIRST_BLOCK, 2 * runs)
-        play.counters[USED] += arms.room[i]
-    play.levels_run[arms.block[i] + runs] = level
-    arms.runs[i] = runs + 1
+        arms[i].block = start
+        arms[i].room = max(FIRST_BLOCK, 2 * runs)
+        play.counters[USED] += arms[i].room
+    play.levels_run[arms[i].block + runs] = level
+    arms[i].runs = runs + 1

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
 from utilitune.procedures.wager.capital import least_at, most_at
 from utilitune.procedures.wager.leader import contribution
-from utilitune.procedures.wager.planning import growth_rate, planning_epsilon
+from utilitune.procedures.wager.planning import MIXTURE, growth_rate, planning_epsilon
 from utilitune.procedures.wager.shares import lower_threshold, paired_threshold, upper_threshold
 from utilitune.procedures.wager.state import AIM, AIM_RUNS, LEADER, ROUNDS, SCAN_AT, SERIOUS, TOTAL_S, Play
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 _AIMS = 8
 _PRIOR_RUNS = 3.0
 _PAIRED_VARIANCE = 0.5  # of the variance of one utility, where no pair is known
-_MIXTURE = 3.0  # a mixture of bets needs a little more capital than its best bet alone
 _MOST_RUNS = 1e9
 _LEADER_SHARE = 0.3
 _FREE_RUNS = 16.0
@@ -52,7 +51,7 @@ class Typical(NamedTuple):
     seconds: float
 
 
-@inlined
+@compiled
 def _runs_needed(threshold: float, mean: float, variance: float, hypothesis: float) -> float:
     """Runs until a bet on values with this mean and variance refutes the hypothesis."""
     ratio = mean / hypothesis
@@ -60,7 +59,7 @@ def _runs_needed(threshold: float, mean: float, variance: float, hypothesis: flo
     growth = growth_rate(first, first * first + variance / (hypothesis * hypothesis))
     if growth <= 0.0:
         return _MOST_RUNS
-    return math.log(_MIXTURE * threshold) / growth
+    return math.log(MIXTURE * threshold) / growth
 
 
 @compiled
@@ -68,18 +67,18 @@ def _typical(play: Play) -> Typical:
     """Moments of the leader's runs, and averages over all configurations that were run."""
     arms, b = play.arms, play.counters[LEADER]
     square_x, square_y = 0.0, 0.0
-    for position in range(arms.first[b], arms.first[b] + arms.runs[b]):
+    for position in range(arms[b].first, arms[b].first + arms[b].runs):
         square_x += least_at(play, b, position) ** 2
         square_y += most_at(play, b, position) ** 2
-    runs = float(arms.runs[b])
-    least, leader_most = arms.least[b] / runs, arms.most[b] / runs
+    runs = float(arms[b].runs)
+    least, leader_most = arms[b].least / runs, arms[b].most / runs
     doubt = 0.05 / runs  # nothing is certain after a few runs
     count, most, seconds = 0.0, 0.0, 0.0
-    for i in range(arms.runs.size):
-        if arms.runs[i] > 0:
+    for i in range(arms.size):
+        if arms[i].runs > 0:
             count += 1.0
-            most += arms.most[i] / arms.runs[i]
-            seconds += arms.time_s[i] / arms.runs[i]
+            most += arms[i].most / arms[i].runs
+            seconds += arms[i].time_s / arms[i].runs
     return Typical(
         least=least,
         variance_least=max(0.0, square_x / runs - least**2) + doubt,
@@ -93,10 +92,10 @@ def _typical(play: Play) -> Typical:
 def _leader_runs(play: Play, aims: NDArray[np.float64], mean: float, variance: float) -> NDArray[np.float64]:
     """How many runs the leader will have had when its lower bound reaches each aim."""
     b = play.counters[LEADER]
-    runs = np.full(aims.size, float(play.arms.runs[b]))
+    runs = np.full(aims.size, float(play.arms[b].runs))
     threshold = lower_threshold(play.shares, b + 1)
     for k in range(aims.size):
-        if aims[k] > play.arms.lower[b]:
+        if aims[k] > play.arms[b].lower:
             runs[k] = max(runs[k], _runs_needed(threshold, mean, variance, aims[k]))
     return runs
 
@@ -108,19 +107,19 @@ def _add_prices(
     """Add, for each aim, the seconds arm i would still need: nothing, or the cheaper of its two tests."""
     arms, b = play.arms, play.counters[LEADER]
     epsilon = planning_epsilon(play)
-    runs = float(arms.runs[i])
-    y = (arms.most[i] + _PRIOR_RUNS * typical.most) / (runs + _PRIOR_RUNS)
-    seconds = (arms.time_s[i] + _PRIOR_RUNS * typical.seconds) / (runs + _PRIOR_RUNS)
-    paired = arms.pair_runs[i]
+    runs = float(arms[i].runs)
+    y = (arms[i].most + _PRIOR_RUNS * typical.most) / (runs + _PRIOR_RUNS)
+    seconds = (arms[i].time_s + _PRIOR_RUNS * typical.seconds) / (runs + _PRIOR_RUNS)
+    paired = arms[i].pair_runs
     if paired == 0.0:
-        threshold = paired_threshold(play.shares, arms.rank[i], b + 1)
+        threshold = paired_threshold(play.shares, arms[i].rank, b + 1)
         variance = _PAIRED_VARIANCE * (typical.variance_least + typical.variance_most)
         paired = _runs_needed(threshold, 1.0 - y + typical.least, variance, 1.0 - epsilon)
-    paired += max(0, arms.first[b] - arms.first[i])  # it has to get to the leader's first position
+    paired += max(0, arms[b].first - arms[i].first)  # it has to get to the leader's first position
     paired_s = max(1.0, paired - runs) * seconds
-    threshold = upper_threshold(play.shares, arms.rank[i])
+    threshold = upper_threshold(play.shares, arms[i].rank)
     for k in range(aims.size):
-        if arms.upper[i] > aims[k] + epsilon:
+        if arms[i].upper > aims[k] + epsilon:
             hypothesis = max(1e-3, 1.0 - aims[k] - epsilon)
             alone = _runs_needed(threshold, 1.0 - y, typical.variance_most, hypothesis)
             prices[k] += min(paired_s, max(1.0, alone - runs) * seconds)
@@ -130,23 +129,27 @@ def _add_prices(
 def set_aim(play: Play) -> None:
     """Choose the aim for the leader's lower bound, and count the arms that stand in the way of ε."""
     arms, b = play.arms, play.counters[LEADER]
-    play.counters[SCAN_AT] = play.counters[ROUNDS] + max(32, arms.runs.size // 4)
+    play.counters[SCAN_AT] = play.counters[ROUNDS] + max(32, arms.size // 4)
     epsilon = planning_epsilon(play)
     typical = _typical(play)
-    low, lead_s = arms.lower[b], arms.time_s[b] / arms.runs[b]
-    aims = low + max(0.0, typical.least - low) * np.arange(_AIMS + 1) / _AIMS
+    low, lead_s = arms[b].lower, arms[b].time_s / arms[b].runs
+    aims = np.empty(_AIMS + 1)
+    for k in range(_AIMS):
+        aims[k] = low + max(0.0, typical.least - low) * k / _AIMS
     aims[_AIMS] = max(low, 1.0 - epsilon)  # then nobody needs to be ruled out
     runs = _leader_runs(play, aims, typical.least, typical.variance_least)
-    leader_s = (runs - arms.runs[b]) * lead_s
-    prices = leader_s.copy()
+    leader_s, prices = np.empty(_AIMS + 1), np.empty(_AIMS + 1)
+    for k in range(_AIMS + 1):
+        leader_s[k] = (runs[k] - arms[b].runs) * lead_s
+        prices[k] = leader_s[k]
     serious = 0
-    for i in range(arms.runs.size):
-        if arms.rank[i] > 0 and i != b and contribution(play, i) > epsilon:
+    for i in range(arms.size):
+        if arms[i].rank > 0 and i != b and contribution(play, i) > epsilon:
             serious += 1
             _add_prices(play, i, aims, typical, prices)
     play.counters[SERIOUS] = max(1, serious)
-    others_s = play.amounts[TOTAL_S] - arms.time_s[b]
-    allowed_s = _LEADER_SHARE * others_s + _FREE_RUNS * lead_s - arms.time_s[b]
+    others_s = play.amounts[TOTAL_S] - arms[b].time_s
+    allowed_s = _LEADER_SHARE * others_s + _FREE_RUNS * lead_s - arms[b].time_s
     best = 0
     for k in range(1, _AIMS + 1):
         shortcut = k == _AIMS and leader_s[k] <= _SHORTCUT * serious * typical.seconds
