@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
 
 from utilitune.domain import Measure
 from utilitune.errors import UsageError, did_you_mean
+from utilitune.scenario.dialects import read_scenario
 from utilitune.scenario.model import (
     DEFAULT_DELTA,
     DEFAULT_PROCEDURE,
@@ -25,7 +26,6 @@ from utilitune.scenario.model import (
     StopRules,
     usual_smallest_captime_s,
 )
-from utilitune.scenario.toml_reader import read_scenario
 from utilitune.session.opening import run_scenario, settings_of
 from utilitune.spaces import ParameterSpace
 from utilitune.targets.function import FunctionTarget

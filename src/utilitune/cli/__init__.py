@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _PANELS = {
-    "Configure a program": ("demo", "init", "check", "run"),
-    "Look after a run": ("status", "stop", "best", "runs", "evaluate", "whatif", "export"),
+    "Configure a program": ("demo", "init", "convert", "check", "run"),
+    "Look after a run": ("status", "stop", "best", "runs", "evaluate", "whatif", "export", "trajectory"),
     "Recorded runtimes": ("collect", "replay", "reproduce"),
 }
 _GROUPS = {"datasets": ("Recorded runtimes", "List, fetch and describe recorded runtimes.")}

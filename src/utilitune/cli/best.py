@@ -12,6 +12,7 @@ from utilitune.cli.texts import FOLDER_HELP
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from utilitune.scenario.model import Scenario
     from utilitune.session.result import RunResult
 
 
@@ -21,7 +22,8 @@ def best(
         str,
         typer.Option(
             "--format",
-            help="command (a line for the shell, put your instance where INSTANCE stands), json or toml.",
+            help="command (a line for the shell, put your instance where INSTANCE stands), json, toml, irace "
+            "(a configurationsFile), smac (an initial_incumbent) or pcs (a PCS file with these defaults).",
         ),
     ] = "command",
 ) -> None:
@@ -35,6 +37,7 @@ def best(
     import contextlib
 
     from utilitune.errors import UsageError, did_you_mean
+    from utilitune.scenario.model import Scenario
     from utilitune.session.result import RunResult
     from utilitune.store import read_run_folder
 
@@ -42,20 +45,21 @@ def best(
         raise UsageError(f"there is no format {form!r}; {did_you_mean(form, _FORMATS)}")
     with contextlib.closing(read_run_folder(folder)) as store:
         result = RunResult.read(store, folder, with_runs=False)
-    typer.echo(_FORMATS[form](result))
+        scenario = Scenario.from_snapshot(store.snapshot.scenario)
+    typer.echo(_FORMATS[form](result, scenario))
 
 
-def _as_command(result: RunResult) -> str:
+def _as_command(result: RunResult, _: Scenario) -> str:
     return result.command
 
 
-def _as_json(result: RunResult) -> str:
+def _as_json(result: RunResult, _: Scenario) -> str:
     import json
 
     return json.dumps(result.to_dict(), ensure_ascii=False, indent=2)
 
 
-def _as_toml(result: RunResult) -> str:
+def _as_toml(result: RunResult, _: Scenario) -> str:
     """Parameters as TOML keys, after a comment that holds the promise."""
     from utilitune.scenario.writer import toml_value
 
@@ -63,8 +67,44 @@ def _as_toml(result: RunResult) -> str:
     return "\n".join([f"# {result.promise.sentence()}", *lines])
 
 
-_FORMATS: dict[str, Callable[[RunResult], str]] = {
+def _as_irace(result: RunResult, scenario: Scenario) -> str:
+    """A table of configurations with one row, NA where a parameter does not apply."""
+    from utilitune.targets.command import written
+
+    names = scenario.space.names
+    cells = [f'"{written(result.best[name])}"' if name in result.best else "NA" for name in names]
+    widths = [max(len(name), len(cell)) for name, cell in zip(names, cells, strict=True)]
+    lines = (
+        "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
+        for row in (names, cells)
+    )
+    return "\n".join(lines)
+
+
+def _as_smac(result: RunResult, _: Scenario) -> str:
+    import shlex
+
+    from utilitune.targets.command import written
+
+    return " ".join(f"-{name} {shlex.quote(written(value))}" for name, value in result.best.items())
+
+
+def _as_pcs(result: RunResult, scenario: Scenario) -> str:
+    """The parameters as a PCS file in which the answer is the default."""
+    from utilitune.spaces import ParameterSpace
+    from utilitune.spaces.dialects import write_parameter_file
+
+    tables = scenario.space.to_tables()
+    for name, value in result.best.items():
+        tables["parameters"][name]["default"] = value
+    return write_parameter_file(ParameterSpace.from_tables(**tables), "pcs-new").rstrip("\n")
+
+
+_FORMATS: dict[str, Callable[[RunResult, Scenario], str]] = {
     "command": _as_command,
     "json": _as_json,
     "toml": _as_toml,
+    "irace": _as_irace,
+    "smac": _as_smac,
+    "pcs": _as_pcs,
 }

@@ -23,7 +23,9 @@ _TAIL_LINES = 15
 
 
 def check(
-    scenario: Annotated[Path, typer.Argument(help="The scenario file (see: utilitune init).")],
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
+    ],
     captime: Annotated[
         str | None,
         typer.Option(help="Stop the run after this time.  [default: the largest captime, at most 60 s]"),
@@ -38,13 +40,13 @@ def check(
 
     - `utilitune check scenario.toml`
     """
+    from utilitune.cli import understanding
     from utilitune.errors import TargetError
-    from utilitune.scenario import read_scenario
     from utilitune.session.opening import settings_of
     from utilitune.utility import parse_duration
 
     captime_s = None if captime is None else parse_duration(captime)
-    told = read_scenario(scenario)
+    told = understanding.told(scenario)
     settings_of(told)
     _print_scenario(told, scenario)
     trial = _try_out(told, captime_s)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 def run(
-    scenario: Annotated[Path, typer.Argument(help="The scenario file (see: utilitune init).")],
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
+    ],
     folder: Annotated[
         Path | None, typer.Option(help="Where the run is kept.  [default: SCENARIO's name with .run]")
     ] = None,
@@ -42,12 +44,12 @@ def run(
     - `utilitune run scenario.toml`
     - `utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05`
     """
+    from utilitune.cli import understanding
     from utilitune.cli.live import watching
     from utilitune.cli.summary import print_result
-    from utilitune.scenario import read_scenario
     from utilitune.session.opening import run_scenario, settings_of
 
-    told = read_scenario(scenario)
+    told = understanding.told(scenario)
     settings = _overridden(settings_of(told, workers=workers), epsilon, gamma)
     settings = _with_budget(settings, max_time, max_wall_time, max_runs)
     place = folder or default_folder(scenario)

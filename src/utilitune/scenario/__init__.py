@@ -2,6 +2,7 @@
 
 - `model`: the frozen `Scenario` that every reader ends in;
 - `toml_reader` with `target_reader`, `instance_reader`, `source` and `locator`: the native file;
+- `dialects`: the files of irace, SMAC and AClib;
 - `instances`: the one order of instances, and their seeds;
 - `snapshot`: a scenario as JSON, and the fingerprint that guards a run folder;
 - `targets`: from the description of a target to one that runs;
@@ -10,6 +11,7 @@
 
 from __future__ import annotations
 
+from utilitune.scenario.dialects import Understanding, read_scenario, understand
 from utilitune.scenario.instances import InstanceSource, instance_source
 from utilitune.scenario.model import (
     CommandSpec,
@@ -23,7 +25,6 @@ from utilitune.scenario.model import (
     StopRules,
 )
 from utilitune.scenario.targets import build_target, recorded_matrix
-from utilitune.scenario.toml_reader import read_scenario
 
 __all__ = [
     "CommandSpec",
@@ -36,8 +37,10 @@ __all__ = [
     "RecordedSpec",
     "Scenario",
     "StopRules",
+    "Understanding",
     "build_target",
     "instance_source",
     "read_scenario",
     "recorded_matrix",
+    "understand",
 ]

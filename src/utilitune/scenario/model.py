@@ -56,8 +56,7 @@ class CommandSpec:
         templates: How single parameters are written instead.
         environment: Variables set for the program.
         rules: How its exit code and output are judged.
-        specifics: Per instance, the arguments that belong to it.
-        digits: How many digits after the point a real parameter is written with; None for all.
+        specifics: Per instance, the arguments that belong to it; those of the empty name are for all others.
     """
 
     argv: Words
@@ -66,7 +65,6 @@ class CommandSpec:
     environment: Mapping[str, str] = field(default_factory=dict)
     rules: Rules = field(default_factory=VerdictRules)
     specifics: Mapping[str, Words] = field(default_factory=dict)
-    digits: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

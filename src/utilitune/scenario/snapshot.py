@@ -145,7 +145,6 @@ def _target_to_plain(target: TargetSpec) -> dict[str, Any]:
                 "environment": dict(target.environment),
                 "rules": _rules_to_plain(target.rules),
                 "specifics": {name: list(words) for name, words in target.specifics.items()},
-                "digits": target.digits,
             }
 
 
@@ -183,7 +182,6 @@ def _target_from_plain(plain: Mapping[str, Any]) -> TargetSpec:
         fields["environment"],
         _rules_from_plain(fields["rules"]),
         {name: tuple(words) for name, words in fields["specifics"].items()},
-        fields["digits"],
     )
 
 

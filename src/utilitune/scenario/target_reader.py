@@ -116,7 +116,6 @@ def _command(table: Table) -> CommandSpec:
         _environment(table),
         _rules(table) if table.raw("contract") is None else _wrapper_rules(table),
         _specifics(table),
-        table.integer("digits", least=0),
     )
 
 

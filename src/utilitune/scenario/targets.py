@@ -35,7 +35,6 @@ def build_target(scenario: Scenario) -> Target:
                 str(scenario.directory),
                 spec.rules,
                 spec.specifics,
-                spec.digits,
             )
         case FunctionSpec() as spec:
             if str(scenario.directory) not in sys.path:

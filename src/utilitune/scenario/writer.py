@@ -114,7 +114,7 @@ def _command(target: CommandSpec) -> list[str]:
         "# One element is one argument; nothing goes through a shell.",
         *_lines([("command", target.argv)]),
         "# How a parameter is written.",
-        *_lines([("template", target.default_template), ("digits", target.digits)]),
+        *_lines([("template", target.default_template)]),
         *_rules(target.rules),
         *_lines([("environment", target.environment or None)]),
         *_table("target.templates", target.templates),

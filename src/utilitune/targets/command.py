@@ -64,8 +64,7 @@ class CommandTarget:
         environment: Variables set for the program.
         directory: Where it is run; None for the current directory.
         rules: How its exit code and output are judged.
-        specifics: Per instance, the arguments that belong to it.
-        digits: How many digits after the point a real parameter is written with; None for all.
+        specifics: Per instance, the arguments that belong to it; those of the empty name are for all others.
     """
 
     argv: Words
@@ -75,7 +74,6 @@ class CommandTarget:
     directory: str | None = None
     rules: Rules = field(default_factory=VerdictRules)
     specifics: Mapping[str, Words] = field(default_factory=dict)
-    digits: int | None = None
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
@@ -132,9 +130,9 @@ class CommandTarget:
         for word in self.argv:
             if word == PARAMETERS:
                 for name, value in invocation.parameters.items():
-                    argv.extend(self._parameter_words(name, written(value, self.digits)))
+                    argv.extend(self._parameter_words(name, written(value)))
             elif word == SPECIFICS:
-                argv.extend(self.specifics.get(invocation.instance, ()))
+                argv.extend(self.specifics.get(invocation.instance, self.specifics.get("", ())))
             else:
                 argv.append(word.format_map(values))
         return Command(tuple(argv), self.environment, self.directory, self.rules.watch)
@@ -154,8 +152,8 @@ class CommandTarget:
         return [word.format(name=name, value=value) for word in template]
 
 
-def written(value: Any, digits: int | None = None) -> str:  # noqa: ANN401 (whatever values spaces hold)
-    """A parameter value as programs expect it; numbers keep every digit they need, or so many decimals.
+def written(value: Any) -> str:  # noqa: ANN401 (spaces hand over whatever values they hold)
+    """A parameter value as programs expect it; numbers keep every digit they need.
 
     Example:
         >>> written(0.1), written(3), written(True), written("a b")
@@ -166,7 +164,7 @@ def written(value: Any, digits: int | None = None) -> str:  # noqa: ANN401 (what
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return repr(value if digits is None else round(value, digits))
+        return repr(value)
     return str(value)
 
 

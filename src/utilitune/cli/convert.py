@@ -1,0 +1,54 @@
+"""``utilitune convert``: a scenario of another tool as one of ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def convert(
+    scenario: Annotated[Path, typer.Argument(help="The scenario: of irace, SMAC, ParamILS, AClib, or ours.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write.  [default: the standard output]")
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a scenario as a commented Utilitune scenario that means the same.
+
+    There everything can be changed that the other tool has no word for: the utility, what is promised,
+    which runtime counts.
+
+    For example:
+
+    - `utilitune convert scenario.txt -o scenario.toml`
+    """
+    from utilitune.cli.texts import words
+    from utilitune.cli.understanding import explanation
+    from utilitune.errors import UsageError
+    from utilitune.scenario import understand
+    from utilitune.scenario.writer import write_scenario
+
+    understanding = understand(scenario)
+    lines = explanation(scenario, understanding)
+    comments = "".join(f"# {line}\n" for line in lines)
+    text = comments + ("\n" if comments else "") + write_scenario(understanding.scenario)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    directory = understanding.scenario.directory
+    if output.resolve().parent != directory.resolve():
+        raise UsageError(
+            f"the program runs in {directory}, and so must the scenario lie there; write it to "
+            f"{directory / output.name}"
+        )
+    if output.exists() and not force:
+        raise UsageError(f"{output} exists; name another file, or write over it with --force")
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}; name another file") from None
+    for line in lines:
+        words(stderr=True).print(line)
+    typer.echo(f"Wrote {output}. Next: utilitune check {output}")

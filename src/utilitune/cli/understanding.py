@@ -1,0 +1,36 @@
+"""Reading the scenario a command was given, and saying once what was understood of a foreign one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from utilitune.scenario import Scenario, Understanding
+
+_TOOLS = {"irace": "irace", "smac": "SMAC or AClib"}
+
+
+def told(path: Path) -> Scenario:
+    """The scenario in a file; a file of another tool is explained on the standard error stream."""
+    from utilitune.cli.texts import words
+    from utilitune.scenario import understand
+
+    understanding = understand(path)
+    for line in explanation(path, understanding):
+        words(stderr=True).print(line)
+    return understanding.scenario
+
+
+def explanation(path: Path, understanding: Understanding) -> list[str]:
+    """What was understood of a foreign file, in lines; nothing for our own."""
+    tool = _TOOLS.get(understanding.dialect.value)
+    if tool is None:
+        return []
+    lines = [f"{path} is a scenario for {tool}. It means here:"]
+    lines += [f"  {text}" for text in understanding.understood]
+    if understanding.without_meaning:
+        lines += ["It also says what has no meaning here:"]
+        lines += [f"  {text}" for text in understanding.without_meaning]
+    return lines

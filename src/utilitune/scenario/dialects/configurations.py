@@ -1,0 +1,91 @@
+"""Configurations to try first, as other tools write them: irace's table, SMAC's string of options."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.scenario.source import read_text
+from utilitune.spaces import ChoiceParameter, SpaceError
+from utilitune.targets.command import written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from utilitune.spaces import Assignment, Parameter, ParameterSpace, Value
+
+_MISSING = frozenset({"NA", "<NA>", "None"})
+
+
+def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[Assignment, ...]:
+    """A ``configurationsFile`` of irace: names, then lines of values, NA where none applies."""
+    names: list[str] | None = None
+    found = []
+    for number, line in enumerate(read_text(path, "the file of configurations").splitlines(), 1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError:
+            raise ScenarioError("a quotation mark is not closed; close it", path=path, line=number) from None
+        if not words:
+            continue
+        if names is None:
+            names = words
+            _check_names(names, path, number, space)
+            continue
+        if len(words) != len(names):
+            raise ScenarioError(
+                f"the line has {len(words)} values for {len(names)} parameters; write one each, NA where a "
+                "parameter does not apply",
+                path=path,
+                line=number,
+            )
+        pairs = {name: word for name, word in zip(names, words, strict=True) if word not in _MISSING}
+        found.append(_configuration(pairs, space, path, number))
+    return tuple(found)
+
+
+def read_option_string(text: str, space: ParameterSpace, path: Path, line: int) -> Assignment:
+    """An ``initial_incumbent`` of SMAC: ``-name 'value' …``; what is left out keeps its default."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        raise ScenarioError("a quotation mark is not closed; close it", path=path, line=line) from None
+    names = [word.removeprefix("-") for word in words[::2]]
+    if len(words) % 2 or not all(word.startswith("-") for word in words[::2]):
+        raise ScenarioError(
+            "initial_incumbent must be DEFAULT or options such as -alpha '1' -mode 'fast'",
+            path=path,
+            line=line,
+        )
+    _check_names(names, path, line, space)
+    return _configuration(dict(zip(names, words[1::2], strict=True)), space, path, line)
+
+
+def value_from_text(parameter: Parameter, text: str) -> Value:
+    """The value of a parameter that a word stands for."""
+    if isinstance(parameter, ChoiceParameter):
+        return next((choice for choice in parameter.choices if written(choice) == text), text)
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return int(number) if parameter.integer and number.is_integer() else number
+
+
+def _check_names(names: list[str], path: Path, line: int, space: ParameterSpace) -> None:
+    for name in names:
+        if name not in space.parameters:
+            hint = did_you_mean(name, space.names)
+            raise ScenarioError(f"there is no parameter {name!r}; {hint}", path=path, line=line)
+
+
+def _configuration(pairs: Mapping[str, str], space: ParameterSpace, path: Path, line: int) -> Assignment:
+    values = {name: value_from_text(space.parameters[name], text) for name, text in pairs.items()}
+    try:
+        return space.completed(values)
+    except SpaceError as error:
+        raise ScenarioError(
+            f"this is no configuration of the program: {error.reason}", path=path, line=line
+        ) from None

@@ -1,0 +1,104 @@
+"""Instance lists of other tools: a name per line, with arguments of its own where it has some.
+
+A name is passed to the program as it is written, and the program runs in the execution folder. So a name is
+first looked for from there; where the tool would find it from elsewhere, it is rewritten to be found.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError
+from utilitune.scenario.model import ListedInstances
+from utilitune.scenario.source import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a list: an instance and what belongs to it."""
+
+    name: str
+    arguments: tuple[str, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedInstances:
+    """Instances as the scenario names them, and the arguments of those that have some."""
+
+    listed: ListedInstances
+    arguments: dict[str, tuple[str, ...]]
+
+
+def read_entries(path: Path, split: Callable[[str], tuple[str, ...]]) -> list[Entry]:
+    """The entries of a list file; blank lines and lines that begin with # are skipped."""
+    entries = []
+    for number, line in enumerate(read_text(path, "the instance list").splitlines(), 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            name, *arguments = split(line.strip())
+        except ValueError:
+            raise ScenarioError("a quotation mark is not closed; close it", path=path, line=number) from None
+        entries.append(Entry(name, tuple(arguments), number))
+    if not entries:
+        raise ScenarioError("the list holds no instances; add at least one", path=path)
+    return entries
+
+
+def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence[Path]) -> PlacedInstances:
+    """Find the files of a list, looking from the execution folder first.
+
+    Args:
+        entries: What the list says.
+        path: The list, for complaints.
+        directory: Where the program runs.
+        bases: Other folders the names may start from.
+    """
+    seen: dict[str, int] = {}
+    for entry in entries:
+        if entry.name in seen:
+            raise ScenarioError(
+                f"the instance {entry.name!r} is listed twice, first in line {seen[entry.name]}; "
+                "remove one of them",
+                path=path,
+                line=entry.line,
+            )
+        seen[entry.name] = entry.line
+    base = _home(entries, path, (directory, *bases))
+    names = [_seen_from(directory, base, entry.name) for entry in entries]
+    arguments = {name: entry.arguments for name, entry in zip(names, entries, strict=True) if entry.arguments}
+    return PlacedInstances(ListedInstances(tuple(names), files=base is not None), arguments)
+
+
+def seen_from(directory: Path, target: Path) -> str:
+    """A path as a program that runs in a folder would name it."""
+    return os.path.relpath(target, directory)
+
+
+def _seen_from(directory: Path, base: Path | None, name: str) -> str:
+    if base is None or base == directory or os.path.isabs(name):  # noqa: PTH117 - names are texts here
+        return name
+    return seen_from(directory, base / name)
+
+
+def _home(entries: Sequence[Entry], path: Path, folders: Sequence[Path]) -> Path | None:
+    """The folder from which all names are files; None if no name is one from anywhere."""
+    missing = {folder: [e for e in entries if not (folder / e.name).exists()] for folder in folders}
+    for folder, absent in missing.items():
+        if not absent:
+            return folder
+    nearest = min(missing.values(), key=len)
+    if len(nearest) == len(entries):
+        return None
+    raise ScenarioError(
+        f"the instance {nearest[0].name!r} does not exist, unlike others in the list; check the path",
+        path=path,
+        line=nearest[0].line,
+    )

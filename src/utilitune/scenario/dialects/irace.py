@@ -1,0 +1,417 @@
+"""irace's ``scenario.txt``: literal R assignments.
+
+All relative paths start at the folder of the scenario file, and the runner is started in ``execDir``. It is
+called as irace calls it: ``targetRunner configurationID instanceID seed instance [bound] switches…``, or as
+``targetCmdline`` says. A bound is there exactly when irace would use capping.
+"""
+
+from __future__ import annotations
+
+import shlex
+import string
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.scenario.dialects.configurations import read_configurations_table
+from utilitune.scenario.dialects.instance_lists import (
+    Entry,
+    PlacedInstances,
+    place,
+    read_entries,
+    seen_from,
+)
+from utilitune.scenario.dialects.irace_keys import KEYS, NEEDS_R, WITHOUT_MEANING
+from utilitune.scenario.dialects.r_literals import Assigned, Literal, read_assignments
+from utilitune.scenario.dialects.understanding import (
+    Dialect,
+    Notes,
+    Understanding,
+    penalised_utility,
+    utility_in_words,
+)
+from utilitune.scenario.instances import program_path
+from utilitune.scenario.model import (
+    DEFAULT_SEED,
+    CommandSpec,
+    Scenario,
+    StopRules,
+    usual_smallest_captime_s,
+)
+from utilitune.spaces import ChoiceParameter
+from utilitune.spaces.dialects import read_parameter_file
+from utilitune.targets.command import PARAMETERS, SPECIFICS, written
+from utilitune.targets.wrappers import Contract, WrapperRules
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from utilitune.spaces import Assignment
+    from utilitune.spaces.dialects import ParameterFile
+    from utilitune.targets.command import Template, Words
+
+_USUAL_CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
+_USUAL_LAUNCHER_ARGUMENTS = "{targetRunner} {targetCmdline}"
+
+
+def read_irace_scenario(path: Path, text: str) -> Understanding:
+    """Read an irace scenario.
+
+    Raises:
+        ScenarioError: Something is wrong or is R code; the text names the file and the line.
+    """
+    return _IraceReader(path, read_assignments(path, text)).read()
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What limits a run: the largest captime, the penalty factor, and how the runner learns of it."""
+
+    largest_s: float | None
+    factor: float
+    passed: bool
+    whole: bool
+
+
+class _IraceReader:
+    """Turns the assignments of one file into a scenario."""
+
+    def __init__(self, path: Path, assigned: Mapping[str, Assigned]) -> None:
+        self._path = path
+        self._assigned = assigned
+        self._folder = path.parent
+        self._notes = Notes()
+        self._check_keys()
+        self._directory = self._file("execDir", "./", "the folder to run in")
+        if not self._directory.is_dir():
+            raise self._problem("execDir", f"the folder {str(self._directory)!r} does not exist; create it")
+
+    # -- the whole ---------------------------------------------------------------------------------------
+
+    def read(self) -> Understanding:
+        parameters = self._parameters()
+        bounds = self._bounds()
+        training = self._instances("train")
+        if training is None:
+            raise self._problem(
+                "trainInstancesDir", "trainInstancesDir or trainInstancesFile must say what to train on"
+            )
+        test = self._instances("test")
+        target = self._target(parameters, bounds, training, test)
+        seed = self._number("seed")
+        scenario = Scenario(
+            name=self._folder.name if self._path.stem == "scenario" else self._path.stem,
+            directory=self._directory,
+            target=target,
+            space=parameters.space,
+            training=training.listed,
+            test=None if test is None else test.listed,
+            utility=penalised_utility(bounds.largest_s, bounds.factor),
+            captime0_s=usual_smallest_captime_s(bounds.largest_s),
+            max_captime_s=bounds.largest_s,
+            stop=self._stop_rules(),
+            seed=DEFAULT_SEED if seed is None else int(seed),
+            workers=self._workers(),
+            initial=self._initial(parameters),
+        )
+        if seed is not None:
+            self._notes.say(f"seed = {seed:g}", "what every random choice follows from")
+        if self._raw("deterministic") is not None:
+            self._notes.say("deterministic", "every instance has one seed, the same for all configurations")
+        self._notes.say("the measure", utility_in_words(bounds.largest_s, bounds.factor))
+        self._notes.skip("the cost a run prints", "how long the run takes counts, its cost does not")
+        self._list_meaningless()
+        return Understanding(
+            scenario, Dialect.IRACE, tuple(self._notes.understood), tuple(self._notes.without_meaning)
+        )
+
+    def _check_keys(self) -> None:
+        for key, assigned in self._assigned.items():
+            if key not in KEYS:
+                raise ScenarioError(
+                    f"irace has no option {key!r}; {did_you_mean(key, KEYS)}",
+                    path=self._path,
+                    line=assigned.line,
+                )
+            if key in NEEDS_R and assigned.value not in {None, ""}:
+                raise self._problem(key, f"{key} is R code, which is not run here; remove it")
+
+    def _list_meaningless(self) -> None:
+        for key in self._assigned:
+            if key in WITHOUT_MEANING | {"elitist"} and self._raw(key) is not None:
+                self._notes.skip(key)
+
+    # -- values --------------------------------------------------------------------------------------------
+
+    def _problem(self, key: str, reason: str) -> ScenarioError:
+        line = self._assigned[key].line if key in self._assigned else None
+        return ScenarioError(reason, path=self._path, line=line)
+
+    def _raw(self, key: str) -> Literal:
+        """The value of a key; an empty text says as little as NULL."""
+        value = self._assigned[key].value if key in self._assigned else None
+        return None if value == "" else value
+
+    def _text(self, key: str) -> str | None:
+        value = self._raw(key)
+        if value is not None and not isinstance(value, str):
+            raise self._problem(key, f"{key} must be a text in quotes, not {value!r}")
+        return value
+
+    def _number(self, key: str) -> float | None:
+        """A number that is not negative; irace writes 0 where a limit is not meant, so 0 stays."""
+        value = self._raw(key)
+        if value is None:
+            return None
+        if not isinstance(value, int | float) or value < 0:
+            raise self._problem(key, f"{key} must be a number from 0 up, not {value!r}")
+        return float(value)
+
+    def _file(self, key: str, usual: str, what: str) -> Path:
+        named = self._text(key) or usual
+        found = Path.resolve(self._folder / named)
+        if not found.exists():
+            raise self._problem(key, f"{what}, {named!r}, does not exist beside the scenario; check {key}")
+        return found
+
+    # -- parts ---------------------------------------------------------------------------------------------
+
+    def _parameters(self) -> ParameterFile:
+        path = self._file("parameterFile", "./parameters.txt", "the parameter file")
+        digits = self._number("digits")
+        forbidden = self._text("forbiddenFile")
+        if forbidden is not None:
+            self._notes.say(f"forbiddenFile = {forbidden}", "combinations that are never tried")
+        read = read_parameter_file(
+            path,
+            "irace",
+            digits=None if digits is None else int(digits),
+            forbidden_file=None
+            if forbidden is None
+            else self._file("forbiddenFile", "", "the file of forbidden expressions"),
+        )
+        count = len(read.space.names)
+        self._notes.say(f"parameterFile = {path.name}", f"{count} parameter{'' if count == 1 else 's'}")
+        self._notes.understood.extend(read.notes)
+        return read
+
+    def _bounds(self) -> _Bounds:
+        bound = self._number("boundMax") or None
+        timeout = self._number("targetRunnerTimeout") or None
+        if bound is not None:
+            self._notes.say(f"boundMax = {bound:g}", f"largest captime {bound:g} s")
+        elif timeout is not None:
+            self._notes.say(f"targetRunnerTimeout = {timeout:g}", f"largest captime {timeout:g} s")
+        capping = self._raw("capping")
+        usual = bool(self._number("maxTime")) and self._raw("elitist") != 0
+        passed = bound is not None and (usual if capping is None else bool(capping))
+        if passed:
+            self._notes.say("capping", "the runner is told the bound, and stopped by us when it is reached")
+        return _Bounds(
+            largest_s=bound or timeout,
+            factor=self._number("boundPar") or 1.0,
+            passed=passed,
+            whole=not self._number("boundDigits"),
+        )
+
+    def _stop_rules(self) -> StopRules:
+        runs, time_s = self._number("maxExperiments") or None, self._number("maxTime") or None
+        if runs is not None:
+            self._notes.say(f"maxExperiments = {runs:g}", f"at most {runs:g} runs")
+        if time_s is not None:
+            self._notes.say(f"maxTime = {time_s:g}", f"at most {time_s:g} s in runs of the program")
+        return StopRules(runs=None if runs is None else int(runs), cpu_time_s=time_s)
+
+    def _workers(self) -> int | None:
+        parallel = self._number("parallel")
+        if parallel is None:
+            return None
+        count = max(1, int(parallel))
+        self._notes.say(f"parallel = {parallel:g}", f"{count} run{'' if count == 1 else 's'} at once")
+        return count
+
+    def _initial(self, parameters: ParameterFile) -> tuple[Assignment, ...]:
+        if self._text("configurationsFile") is None:
+            return ()
+        path = self._file("configurationsFile", "", "the file of configurations")
+        found = read_configurations_table(path, parameters.space)
+        self._notes.say(f"configurationsFile = {path.name}", f"{len(found)} configurations are tried first")
+        return found
+
+    # -- instances -----------------------------------------------------------------------------------------
+
+    def _instances(self, role: str) -> PlacedInstances | None:
+        folder_key, list_key = f"{role}InstancesDir", f"{role}InstancesFile"
+        folder_name, list_name = self._text(folder_key), self._text(list_key)
+        if folder_name is None and list_name is None:
+            if role == "test" or not (self._folder / "Instances").is_dir():
+                return None
+            folder_name = "./Instances"
+        folder = None
+        if folder_name is not None:
+            folder = self._file(folder_key, folder_name, "the folder of instances")
+        if list_name is not None:
+            path = self._file(list_key, list_name, "the instance list")
+            entries = read_entries(path, lambda line: tuple(shlex.split(line)))
+            bases = (self._folder,) if folder is None else (folder, self._folder)
+            placed = place(entries, path, self._directory if folder is None else folder, bases)
+            placed = _moved(placed, folder, self._directory)
+        else:
+            placed = self._all_files(folder_key, folder or self._folder)
+        source = f"{list_key} = {list_name}" if list_name else f"{folder_key} = {folder_name}"
+        meaning = f"{len(placed.listed.names)} {role}ing instances".replace("testing", "test")
+        self._notes.say(source, meaning + ("" if placed.listed.files else ", passed as written: no files"))
+        return placed
+
+    def _all_files(self, key: str, folder: Path) -> PlacedInstances:
+        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+        if not files:
+            raise self._problem(key, f"the folder {folder.name!r} holds no instances; add at least one")
+        entries = [Entry(seen_from(self._directory, file), (), 0) for file in files]
+        return place(entries, folder, self._directory, ())
+
+    # -- the runner ------------------------------------------------------------------------------------------
+
+    def _target(
+        self,
+        parameters: ParameterFile,
+        bounds: _Bounds,
+        training: PlacedInstances,
+        test: PlacedInstances | None,
+    ) -> CommandSpec:
+        runner = self._runner()
+        arguments = self._command_line(bounds)
+        contract = Contract.IRACE
+        if self._number("aclib"):
+            contract = Contract.ACLIB2
+            arguments = ["--instance", "{instance}", "--cutoff", "{captime}", "--seed", "{seed}", "--config"]
+            arguments.append(PARAMETERS)
+            self._notes.say("aclib = 1", "the runner is called as AClib2 wrappers are")
+        launcher = self._text("targetRunnerLauncher")
+        if launcher is None:
+            argv = (_literal(runner), *arguments)
+        else:
+            argv = (_literal(launcher), *self._launched(runner, arguments))
+        if program_path(self._directory, argv[0].format()) is None:
+            key = "targetRunner" if launcher is None else "targetRunnerLauncher"
+            raise self._problem(
+                key, f"the program {argv[0].format()!r} is not executable or not there; run chmod +x on it"
+            )
+        return CommandSpec(
+            argv,
+            templates={name: _template(parameters, name) for name in parameters.space.names},
+            rules=WrapperRules(contract),
+            specifics={**training.arguments, **({} if test is None else test.arguments)},
+        )
+
+    def _runner(self) -> str:
+        named = self._text("targetRunner") or "./target-runner"
+        if (self._folder / named).is_file():
+            path = Path.resolve(self._folder / named)
+            name = seen_from(self._directory, path)
+            self._notes.say(f"targetRunner = {named}", "the program to run; we meter and stop it ourselves")
+            return name if "/" in name else f"./{name}"
+        if "/" not in named and program_path(self._folder, named) is not None:
+            return named
+        raise self._problem("targetRunner", f"the target runner {named!r} does not exist; check the path")
+
+    def _command_line(self, bounds: _Bounds) -> list[str]:
+        """The arguments of the runner, in our placeholders."""
+        words = {
+            "configurationID": "{configuration_id}",
+            "instanceID": "{instance_id}",
+            "seed": "{seed}",
+            "instance": "{instance}",
+            "bound": ("{whole_captime}" if bounds.whole else "{captime}") if bounds.passed else "",
+        }
+        own = self._text("targetCmdline")
+        if own is not None:
+            self._notes.say(f"targetCmdline = {own}", "how the program is called")
+        arguments: list[str] = []
+        for word in self._split("targetCmdline", own or _USUAL_CMDLINE):
+            if word == "{targetRunnerArgs}":
+                arguments.append(PARAMETERS)
+            elif word == "{instance}":
+                arguments += ["{instance}", SPECIFICS]
+            elif word != "{bound}" or bounds.passed:
+                arguments.append(self._filled("targetCmdline", word, words))
+        if PARAMETERS not in arguments:
+            raise self._problem(
+                "targetCmdline",
+                "targetCmdline needs {targetRunnerArgs} as a word of its own, for the parameters",
+            )
+        return arguments
+
+    def _launched(self, runner: str, arguments: list[str]) -> list[str]:
+        """The arguments of a launcher, such as an interpreter, that starts the runner."""
+        key = "targetRunnerLauncherArgs"
+        launched: list[str] = []
+        for word in self._split(key, self._text(key) or _USUAL_LAUNCHER_ARGUMENTS):
+            if word == "{targetCmdline}":
+                launched += arguments
+            else:
+                launched.append(self._filled(key, word, {"targetRunner": _literal(runner)}))
+        return launched
+
+    def _split(self, key: str, template: str) -> list[str]:
+        try:
+            return shlex.split(template)
+        except ValueError:
+            raise self._problem(key, f"{key} has a quotation mark that is not closed; close it") from None
+
+    def _filled(self, key: str, word: str, known: Mapping[str, str]) -> str:
+        """A word with irace's placeholders replaced; everything else in it is literal."""
+        filled = []
+        try:
+            pieces = list(string.Formatter().parse(word))
+        except ValueError:
+            raise self._problem(key, f"{key} has an unpaired brace in {word!r}") from None
+        for text, name, _, _ in pieces:
+            filled.append(_literal(text))
+            if name is not None and name not in known:
+                raise self._problem(
+                    key, f"{key} has the unknown placeholder {{{name}}}; {did_you_mean(name, known)}"
+                )
+            filled.append("" if name is None else known[name])
+        return "".join(filled)
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _moved(placed: PlacedInstances, folder: Path | None, directory: Path) -> PlacedInstances:
+    """Names that were found from the folder of instances, as seen from where the program runs."""
+    if folder is None or folder == directory:
+        return placed
+    if not placed.listed.files:
+        return placed
+    names = {name: seen_from(directory, folder / name) for name in placed.listed.names}
+    listed = type(placed.listed)(tuple(names.values()), files=True)
+    return PlacedInstances(listed, {names[name]: words for name, words in placed.arguments.items()})
+
+
+def _template(parameters: ParameterFile, name: str) -> Template:
+    """A switch and its value, joined without a space as on irace's command line.
+
+    A blank in the switch separates arguments there, and so it does here; a choice may hold blanks or
+    nothing at all, and is split in the same way.
+    """
+    switch = parameters.switches.get(name, "")
+    parameter = parameters.space.parameters[name]
+    if not isinstance(parameter, ChoiceParameter):
+        return _joined(switch, "{value}")
+    words = {written(choice): _joined(switch, _literal(written(choice))) for choice in parameter.choices}
+    plain = {value: _joined(switch, "{value}") for value in words}
+    if all(words[value] == tuple(w.format(value=_literal(value)) for w in plain[value]) for value in words):
+        return _joined(switch, "{value}")
+    return words
+
+
+def _joined(switch: str, value: str) -> Words:
+    text = _literal(switch) + value
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return (text,)

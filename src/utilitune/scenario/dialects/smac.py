@@ -1,0 +1,357 @@
+"""The ``scenario.txt`` of SMAC up to 1.4, ParamILS and AClib: ``key = value`` lines.
+
+Those tools start relative paths in the folder they are called from; scenarios are written to be used from
+their own folder or from the folder above a whole library. So the parameter file decides: it is looked for
+from the scenario's folder and then from the current one, and all other paths start where it was found.
+``execdir`` starts there too, the program runs in it, and instances are passed as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.scenario.dialects.configurations import read_option_string
+from utilitune.scenario.dialects.instance_lists import PlacedInstances, place, read_entries, seen_from
+from utilitune.scenario.dialects.understanding import (
+    Dialect,
+    Notes,
+    Understanding,
+    penalised_utility,
+    utility_in_words,
+)
+from utilitune.scenario.instances import program_path
+from utilitune.scenario.model import CommandSpec, Scenario, StopRules, usual_smallest_captime_s
+from utilitune.spaces.dialects import read_parameter_file
+from utilitune.targets.command import PARAMETERS, SPECIFICS
+from utilitune.targets.wrappers import Contract, WrapperRules
+
+if TYPE_CHECKING:
+    from utilitune.spaces import Assignment, ParameterSpace
+
+_ALIASES = {
+    "algo": "algo algorithm algo_exec algoexec",
+    "execdir": "execdir exec_dir algo_exec_dir algoexecdir",
+    "deterministic": "deterministic algo_deterministic",
+    "paramfile": "paramfile param_file pcs_file pcs_fn",
+    "run_obj": "run_obj runobj run_objective",
+    "overall_obj": "overall_obj overallobj overall_objective intra_instance_obj intra_obj",
+    "cutoff_time": "cutoff_time cutoff target_run_cputime_limit algo_cutoff_time",
+    "cutoff_length": "cutoff_length cutofflength",
+    "memory_limit": "memory_limit memorylimit algo_memory_limit",
+    "tuner_timeout": "tuner_timeout tunertimeout cputime_limit cputimelimit algo_runs_timelimit",
+    "wallclock_limit": "wallclock_limit wallclocklimit runtime_limit",
+    "runcount_limit": "runcount_limit runcountlimit total_num_runs_limit totalnumrunslimit ta_run_limit",
+    "instance_file": "instance_file instances train_inst_fn instancefile",
+    "test_instance_file": "test_instance_file test_instances test_inst_fn testinstancefile",
+    "feature_file": "feature_file feature_fn instance_feature_file features",
+    "initial_incumbent": "initial_incumbent initialincumbent",
+}
+_CANONICAL = {alias: key for key, aliases in _ALIASES.items() for alias in aliases.split()}
+KEYS = frozenset(_CANONICAL)
+"""Every key that means something, in the form of `normal_key`."""
+
+_TRUE = frozenset({"1", "true", "yes", "y", "on"})
+_FALSE = frozenset({"0", "false", "no", "n", "off"})
+_NO_FACTOR = ("MEAN", "PAR", "RUNTIME")
+_FACTOR = re.compile(r"(?:MEAN|PAR)_?(\d+)")
+_USUAL_FACTOR = 10
+_LONGEST_RUN = "2147483647"
+_NO_SPECIFICS = "0"
+_LARGEST_SCRIPT_BYTES = 1_000_000
+_ACLIB2_SIGNS = ("--config", "genericWrapper4AC", "generic_wrapper")
+
+
+def normal_key(key: str) -> str:
+    """A key as it is compared: small letters, underscores."""
+    return key.strip().lower().replace("-", "_")
+
+
+def read_smac_scenario(path: Path, text: str) -> Understanding:
+    """Read a scenario of SMAC, ParamILS or AClib.
+
+    Raises:
+        ScenarioError: Something is wrong; the text names the file and the line.
+    """
+    return _SmacReader(path, text).read()
+
+
+class _SmacReader:
+    """Turns the lines of one file into a scenario."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self._path = path
+        self._notes = Notes()
+        self._values: dict[str, tuple[str, int]] = {}
+        for number, line in enumerate(text.splitlines(), 1):
+            self._read_line(line, number)
+        self._base = self._find_base()
+        self._directory = Path.resolve(self._base / self._value("execdir", "."))
+        if not self._directory.is_dir():
+            raise self._problem("execdir", f"the folder {self._value('execdir')!r} does not exist; create it")
+
+    def read(self) -> Understanding:
+        self._check_objective()
+        parameters = read_parameter_file(self._base / self._value("paramfile"))
+        space, count = parameters.space, len(parameters.space.names)
+        self._say("paramfile", f"{count} parameter{'' if count == 1 else 's'}")
+        self._notes.understood.extend(parameters.notes)
+        training = self._instances("instance_file", "training")
+        if training is None:
+            raise ScenarioError(
+                "instance_file is missing: name the list of instances to train on", path=self._path
+            )
+        test = self._instances("test_instance_file", "test")
+        cutoff_s, factor = self._cutoff()
+        scenario = Scenario(
+            name=self._path.parent.name if self._path.stem == "scenario" else self._path.stem,
+            directory=self._directory,
+            target=self._target(training, test),
+            space=space,
+            training=training.listed,
+            test=None if test is None else test.listed,
+            utility=penalised_utility(cutoff_s, factor),
+            captime0_s=usual_smallest_captime_s(cutoff_s),
+            max_captime_s=cutoff_s,
+            memory_bytes=self._memory(),
+            stop=self._stop_rules(),
+            features=self._features(),
+            initial=self._initial(space),
+        )
+        self._notes.say("the measure", utility_in_words(cutoff_s, factor))
+        return Understanding(
+            scenario, Dialect.SMAC, tuple(self._notes.understood), tuple(self._notes.without_meaning)
+        )
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def _read_line(self, line: str, number: int) -> None:
+        """One ``key = value``; the value may hold further equals signs."""
+        content = line.strip()
+        if not content or content.startswith("#"):
+            return
+        written_key, sign, value = content.partition("=")
+        key, value = normal_key(written_key), re.sub(r"\s+#.*$", "", value.strip()).strip()
+        if not sign:
+            raise ScenarioError(
+                "a line of a SMAC scenario is key = value, or a comment that starts with #",
+                path=self._path,
+                line=number,
+            )
+        if key in _CANONICAL:
+            self._values[_CANONICAL[key]] = (_unquoted(value), number)
+            return
+        hint = did_you_mean(key, KEYS)
+        if hint.startswith("did you mean") and _nearly(key):
+            raise ScenarioError(f"there is no option {key!r}; {hint}", path=self._path, line=number)
+        self._notes.skip(written_key.strip())
+
+    def _value(self, key: str, usual: str = "") -> str:
+        return self._values[key][0] if key in self._values else usual
+
+    def _problem(self, key: str, reason: str) -> ScenarioError:
+        return ScenarioError(
+            reason, path=self._path, line=self._values[key][1] if key in self._values else None
+        )
+
+    def _say(self, key: str, meaning: str) -> None:
+        self._notes.say(f"{key} = {self._value(key)}", meaning)
+
+    def _number(self, key: str) -> float | None:
+        text = self._value(key)
+        if not text:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not value > 0:
+            raise self._problem(key, f"{key} must be a number above 0, not {text!r}")
+        return None if value == float("inf") else value
+
+    def _boolean(self, key: str) -> bool:
+        text = self._value(key, "0").lower()
+        if text not in _TRUE | _FALSE:
+            raise self._problem(key, f"{key} must be true or false, not {text!r}")
+        return text in _TRUE
+
+    # -- paths -----------------------------------------------------------------------------------------------
+
+    def _find_base(self) -> Path:
+        if "paramfile" not in self._values:
+            raise ScenarioError("paramfile is missing: name the file of parameters", path=self._path)
+        name = self._value("paramfile")
+        for folder in (self._path.parent, Path.cwd()):
+            if (folder / name).is_file():
+                return folder
+        raise self._problem(
+            "paramfile",
+            f"the parameter file {name!r} exists neither from the scenario's folder nor from the current "
+            "folder; correct it, or start from the folder its path begins in",
+        )
+
+    def _file(self, key: str) -> Path:
+        path = self._base / self._value(key)
+        if not path.is_file():
+            raise self._problem(
+                key, f"the file {self._value(key)!r} does not exist in {self._base}; correct {key}"
+            )
+        return path
+
+    # -- parts -----------------------------------------------------------------------------------------------
+
+    def _check_objective(self) -> None:
+        objective = self._value("run_obj", "RUNTIME")
+        if objective.upper() not in {"RUNTIME", "RUNTIME_EXP", "TIME"}:
+            raise self._problem(
+                "run_obj",
+                f"run_obj is {objective}, but here a program is configured for the time it takes; "
+                "set run_obj = RUNTIME if that is what you want",
+            )
+
+    def _cutoff(self) -> tuple[float | None, float]:
+        cutoff_s = self._number("cutoff_time")
+        if cutoff_s is not None:
+            self._say("cutoff_time", f"largest captime {cutoff_s:g} s")
+        objective = self._value("overall_obj", f"PAR{_USUAL_FACTOR}").upper()
+        match = _FACTOR.fullmatch(objective)
+        if match is None and objective not in _NO_FACTOR:
+            self._notes.skip(f"overall_obj = {objective}", "the mean utility counts")
+        return cutoff_s, float(match[1]) if match else 1.0
+
+    def _memory(self) -> int | None:
+        megabytes = self._number("memory_limit")
+        if megabytes is None:
+            return None
+        self._say("memory_limit", f"{megabytes:g} MB for the whole process tree")
+        return int(megabytes * 1024 * 1024)
+
+    def _stop_rules(self) -> StopRules:
+        cpu_s, wall_s = self._number("tuner_timeout"), self._number("wallclock_limit")
+        runs = self._number("runcount_limit")
+        if cpu_s is not None:
+            self._say("tuner_timeout", f"at most {cpu_s:g} s in runs of the program")
+        if wall_s is not None:
+            self._say("wallclock_limit", f"at most {wall_s:g} s on the clock")
+        if runs is not None:
+            self._say("runcount_limit", f"at most {runs:g} runs")
+        return StopRules(
+            cpu_time_s=cpu_s, wall_time_s=wall_s, runs=None if runs is None else max(1, int(runs))
+        )
+
+    def _instances(self, key: str, role: str) -> PlacedInstances | None:
+        if not self._value(key):
+            return None
+        path = self._file(key)
+        placed = place(read_entries(path, _entry), path, self._directory, (self._base, path.parent))
+        files = "" if placed.listed.files else ", passed as written: no files"
+        specifics = f", {len(placed.arguments)} with specifics" if placed.arguments else ""
+        self._say(key, f"{len(placed.listed.names)} {role} instances{specifics}{files}")
+        return placed
+
+    def _features(self) -> str | None:
+        if not self._value("feature_file"):
+            return None
+        self._say("feature_file", "instance features, kept for models and reports")
+        return seen_from(self._directory, self._file("feature_file"))
+
+    def _initial(self, space: ParameterSpace) -> tuple[Assignment, ...]:
+        text = self._value("initial_incumbent", "DEFAULT")
+        if text.upper() == "DEFAULT":
+            return ()
+        if not text.startswith("-"):
+            self._notes.skip(f"initial_incumbent = {text}", "the default is tried first, then random ones")
+            return ()
+        found = read_option_string(text, space, self._path, self._values["initial_incumbent"][1])
+        self._notes.say("initial_incumbent", "tried right after the default")
+        return (found,)
+
+    # -- the wrapper -----------------------------------------------------------------------------------------
+
+    def _target(self, training: PlacedInstances, test: PlacedInstances | None) -> CommandSpec:
+        words = self._algorithm()
+        seed = "{seed}"
+        if self._boolean("deterministic"):
+            seed = "0"
+            self._say("deterministic", "every run gets the seed 0")
+        arguments = {**training.arguments, **({} if test is None else test.arguments)}
+        if self._is_aclib2(words):
+            self._say("algo", "called as AClib2 wrappers are, for the script speaks of --config")
+            call = [
+                "--instance",
+                "{instance}",
+                "--cutoff",
+                "{captime}",
+                "--seed",
+                seed,
+                "--config",
+                PARAMETERS,
+            ]
+            contract, arguments = Contract.ACLIB2, {}
+        else:
+            self._say("algo", "called as SMAC and ParamILS call it; we meter and stop it ourselves")
+            length = self._value("cutoff_length", _LONGEST_RUN)
+            runlength = _LONGEST_RUN if length.lower() == "max" else length
+            call = ["{instance}", SPECIFICS, "{whole_captime}", _literal(runlength), seed, PARAMETERS]
+            contract, arguments = Contract.SMAC, {"": (_NO_SPECIFICS,), **arguments}
+        return CommandSpec(
+            (*map(_literal, words), *call),
+            default_template=("-{name}", "{value}"),
+            rules=WrapperRules(contract),
+            specifics=arguments,
+        )
+
+    def _algorithm(self) -> list[str]:
+        if not self._value("algo"):
+            raise ScenarioError("algo is missing: say which program to run", path=self._path)
+        try:
+            words = shlex.split(self._value("algo"))
+        except ValueError:
+            raise self._problem("algo", "algo has a quotation mark that is not closed; close it") from None
+        program = words[0]
+        if program_path(self._directory, program) is None:
+            if program_path(self._base, program) is None:
+                raise self._problem(
+                    "algo",
+                    f"the program {program!r} is neither an executable file in {self._directory} nor on the "
+                    "PATH; correct its path, run chmod +x on it, or install it",
+                )
+            words[0] = seen_from(self._directory, self._base / program)
+        return words
+
+    def _is_aclib2(self, words: list[str]) -> bool:
+        """Whether a script among the words of the call speaks of AClib2's options."""
+        for word in words:
+            script = self._directory / word
+            if script.is_file() and script.stat().st_size < _LARGEST_SCRIPT_BYTES:
+                text = script.read_bytes().decode("utf-8", "replace")
+                if any(sign in text for sign in _ACLIB2_SIGNS):
+                    return True
+        return False
+
+
+def _entry(line: str) -> tuple[str, ...]:
+    """An instance and, as one argument, whatever follows it."""
+    if line[0] in "\"'":
+        name, *rest = shlex.split(line)
+        return (name, " ".join(rest)) if rest else (name,)
+    name, _, specifics = line.partition(" ") if " " in line else line.partition("\t")
+    return (name, _unquoted(specifics.strip())) if specifics.strip() else (name,)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _nearly(key: str) -> bool:
+    """Whether a key is one of ours but for a slip of the pen."""
+    from difflib import SequenceMatcher
+
+    return any(SequenceMatcher(None, key, known).ratio() > 0.9 for known in KEYS)

@@ -1,0 +1,84 @@
+"""A scenario together with what was understood of the file it came from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from utilitune.utility import PiecewiseLinear, Uniform
+
+if TYPE_CHECKING:
+    from utilitune.scenario.model import Scenario
+
+_JUST_BEFORE = 1 - 1e-6
+_WITHOUT_BOUND = "log-laplace(k0=60s, alpha=1)"
+
+
+class Dialect(StrEnum):
+    """Which tool a scenario file was written for."""
+
+    NATIVE = "utilitune"
+    IRACE = "irace"
+    SMAC = "smac"
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """What a scenario file means here.
+
+    Attributes:
+        scenario: The scenario.
+        dialect: Which tool the file was written for.
+        understood: For a foreign file, what each part became, one line each.
+        without_meaning: What it says that changes nothing here, one line each.
+    """
+
+    scenario: Scenario
+    dialect: Dialect
+    understood: tuple[str, ...] = ()
+    without_meaning: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Notes:
+    """Collects what a reader understood."""
+
+    understood: list[str] = field(default_factory=list)
+    without_meaning: list[str] = field(default_factory=list)
+
+    def say(self, source: str, meaning: str) -> None:
+        """A part of the file became something."""
+        self.understood.append(f"{source} → {meaning}")
+
+    def skip(self, source: str, reason: str = "") -> None:
+        """A part of the file changes nothing here."""
+        self.without_meaning.append(f"{source} ({reason})" if reason else source)
+
+
+def penalised_utility(bound_s: float | None, factor: float) -> str:
+    """The utility whose mean is 1 − PARk/(k κ): the objective of tools that minimise penalised runtime.
+
+    An answer after t seconds is worth 1 − t/(k κ) for t < κ and nothing from κ on, where κ is the bound and
+    k the factor. A larger mean utility is then exactly a smaller mean of runtimes in which a timeout counts
+    k κ. Without a bound nothing says when an answer is worthless; then it is worth half after a minute.
+    """
+    if bound_s is None:
+        return _WITHOUT_BOUND
+    if factor <= 1 or not math.isfinite(factor):
+        return str(Uniform(bound_s))
+    return str(PiecewiseLinear(((0.0, 1.0), (bound_s * _JUST_BEFORE, 1 - 1 / factor), (bound_s, 0.0))))
+
+
+def utility_in_words(bound_s: float | None, factor: float) -> str:
+    """What `penalised_utility` says, for the list of what was understood."""
+    if bound_s is None:
+        return (
+            "an answer is worth half after a minute (there is no bound); 'utilitune convert' lets you choose"
+        )
+    whole = bound_s * max(factor, 1)
+    return (
+        f"an answer after t seconds is worth 1 − t/{whole:g}, from {bound_s:g} s on nothing: the best mean "
+        f"is the smallest PAR{max(factor, 1):g}; 'utilitune convert' lets you choose another utility"
+    )
