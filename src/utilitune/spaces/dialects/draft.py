@@ -99,7 +99,7 @@ class Draft:
             raise self._located(error, clauses) from None
         if space.parameters != parameters:
             self.notes.append(
-                "the middle of all ranges is forbidden, so the default is the nearest allowed configuration found"
+                "the middle of all ranges is forbidden, so the default is the nearest allowed one found"
             )
         return space
 

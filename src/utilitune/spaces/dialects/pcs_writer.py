@@ -179,7 +179,9 @@ def _simple_clause(space: ParameterSpace, clause: Expression) -> str | None:
 def _typed(space: ParameterSpace, name: str, value: Value) -> Value:
     """A value in the type of its parameter."""
     parameter = space.parameters[name]
-    return int(value) if isinstance(parameter, NumberParameter) and parameter.integer else value
+    if isinstance(parameter, NumberParameter):
+        return int(value) if parameter.integer else float(value)
+    return value
 
 
 def _alternatives(space: ParameterSpace, child: str, expression: Expression) -> Alternatives:
@@ -221,7 +223,7 @@ def _number_comparison(parameter: NumberParameter, symbol: str, value: Value) ->
     if symbol in {"<=", ">="}:
         upward = symbol == "<="
         if parameter.integer:
-            number = math.floor(number) + 1 if upward else math.ceil(number) - 1
+            number = math.floor(number) + 1.0 if upward else math.ceil(number) - 1.0
         else:
             number = math.nextafter(number, math.inf if upward else -math.inf)
         symbol = symbol[0]

@@ -1,7 +1,7 @@
 """Lists of ranges, as SAT solvers print them: ``name minimum default maximum``, one parameter per line.
 
 Whole numbers make an integer parameter; a point or an exponent in any of the three makes it a float. Equal
-bounds make a fixed value. ``#`` begins a comment; a line that begins with ``c`` is one too, unless it declares
+bounds make a fixed value. ``#`` begins a comment; a line that begins with ``c`` is one, unless it declares
 a parameter of that name. On the command line a value follows ``--name=``.
 """
 
@@ -67,7 +67,7 @@ def write_ranges(space: ParameterSpace) -> str:
 
 def _line(parameter: Parameter) -> str:
     name = parameter.name
-    if not _NAME.fullmatch(name) or name == "c" or "#" in name:
+    if not _NAME.fullmatch(name) or "#" in name:
         raise SpaceError(f"a list of ranges cannot hold the name {name!r}")
     if isinstance(parameter, NumberParameter):
         if parameter.log or parameter.digits is not None:
