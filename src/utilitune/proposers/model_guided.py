@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.proposers.forest import UtilityForest
+from utilitune.proposers.forest import Forecast, UtilityForest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,19 +52,22 @@ class ModelGuidedProposer:
         self._space = space
         self._forest = UtilityForest(utility, seed, instance_features)
         self._parents: tuple[Assignment, ...] = ()
+        self._parents_forecast = Forecast(np.zeros(0), np.zeros(0))
 
     def learn(self, runs: Runs, configurations: Sequence[Assignment]) -> None:
-        """Fit the forest, and note which configurations were run."""
-        self._forest.fit(runs, self._space.encode(configurations))
-        self._parents = tuple(configurations[index] for index in np.unique(runs.configuration))
+        """Fit the forest, and note what it thinks of the configurations that were run."""
+        features = self._space.encode(configurations)
+        self._forest.fit(runs, features)
+        played = np.unique(runs.configuration)
+        self._parents = tuple(configurations[index] for index in played)
+        self._parents_forecast = self._forest.predict(features[played])
 
     def propose(self, known: Sequence[Assignment], generator: np.random.Generator) -> Assignment | None:
         """The best candidate found that is not known yet; None in a space with nothing left to find."""
         exploration = float(generator.exponential())
         taken = set(known)
-        parents = self._best(list(self._parents), exploration, _PARENTS)
         candidates = self._space.sample(generator, _RANDOM_CANDIDATES)
-        for parent in parents:
+        for parent in _best(self._parents, self._parents_forecast, exploration, _PARENTS):
             candidates += self._space.neighbours(parent, generator, _NEIGHBOURS)
         found: Assignment | None = None
         for _ in range(1 + _LOCAL_STEPS):
@@ -72,15 +75,15 @@ class ModelGuidedProposer:
             pool += [candidate for candidate in candidates if candidate not in taken]
             if not pool:
                 return None
-            (best,) = self._best(pool, exploration, 1)
+            (best,) = _best(pool, self._forest.predict(self._space.encode(pool)), exploration, 1)
             if best is found:
                 break
             found = best
             candidates = self._space.neighbours(found, generator, _NEIGHBOURS)
         return found
 
-    def _best(self, pool: list[Assignment], exploration: float, count: int) -> list[Assignment]:
-        """The `count` most promising configurations, the best first; ties go to the earlier one."""
-        forecast = self._forest.predict(self._space.encode(pool))
-        worth = forecast.mean + exploration * forecast.spread
-        return [pool[index] for index in np.argsort(-worth, kind="stable")[:count]]
+
+def _best(pool: Sequence[Assignment], forecast: Forecast, exploration: float, count: int) -> list[Assignment]:
+    """The `count` most promising configurations, the best first; ties go to the earlier one."""
+    worth = forecast.mean + exploration * forecast.spread
+    return [pool[index] for index in np.argsort(-worth, kind="stable")[:count]]
