@@ -28,8 +28,8 @@ _AIMS = 8
 _PRIOR_RUNS = 3.0
 _PAIRED_VARIANCE = 0.5  # of the variance of one utility, where no pair is known
 _MOST_RUNS = 1e9
-_LEADER_SHARE = 0.3
-_FREE_RUNS = 16.0
+_LEADER_SHARE = 0.1
+_FREE_RUNS = 0.0
 _SHORTCUT = 3.0
 
 
