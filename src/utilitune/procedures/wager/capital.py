@@ -57,7 +57,7 @@ def refresh_lower(play: Play, i: int) -> None:
     for j in range(runs):
         values[j] = least_at(play, i, first + j)
     arms[i].lower = raised_bound(
-        values, play.rules.population, arms[i].lower, lower_threshold(play.shares, i + 1)
+        values, play.rules.population, arms[i].lower, lower_threshold(play.shares, arms[i].number)
     )
 
 
@@ -103,5 +103,5 @@ def refresh_apart(play: Play, i: int) -> None:
     values = np.empty(end - start)
     for position in range(start, end):
         values[position - start] = 1.0 - most_at(play, i, position) + least_at(play, b, position)
-    threshold = paired_threshold(play.shares, arms[i].rank, b + 1)
+    threshold = paired_threshold(play.shares, arms[i].rank, arms[b].number)
     arms[i].apart = lowered_difference(values, play.rules.population, arms[i].apart, threshold)

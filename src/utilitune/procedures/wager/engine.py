@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -56,6 +56,14 @@ if TYPE_CHECKING:
     from utilitune.utility import Utility
 
 _FIRST_ARENA = 1 << 12
+
+
+class Observed(NamedTuple):
+    """Runs as columns: whose, on which position, up to which captime."""
+
+    configuration: NDArray[np.int64]
+    position: NDArray[np.int64]
+    captime_s: NDArray[np.float64]
 
 
 class WagerEngine:
@@ -143,6 +151,18 @@ class WagerEngine:
         arms = self._play.arms
         return int((arms["first"][: self.added] + arms["runs"][: self.added]).max(initial=0))
 
+    def observed(self) -> Observed:
+        """Every run so far; one that was repeated counts once, with its last captime."""
+        arms = self._play.arms[: self.added]
+        counts = arms["runs"].astype(np.int64)
+        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        levels = self._play.levels_run[np.repeat(arms["block"], counts) + offset]
+        return Observed(
+            configuration=np.repeat(np.arange(self.added), counts),
+            position=np.repeat(arms["first"], counts) + offset,
+            captime_s=self._play.grid.captime_s[levels],
+        )
+
     def add(self, origin: Origin = Origin.RANDOM, first_position: int = 0) -> int:
         """Take in one more configuration.
 
@@ -168,9 +188,10 @@ class WagerEngine:
                 arms["first"][i] = max(first_position, self.frontier)
         if fixed or origin is Origin.RANDOM:
             self._draws += 1
-            arms["rank"][i] = self._draws
+            arms["rank"][i] = arms["number"][i] = self._draws
         else:
             self._play.counters[OUTSIDERS] += 1
+            arms["number"][i] = self._play.counters[OUTSIDERS]
         self.added += 1
         place(self._play, i)
         if self._entered:

@@ -247,7 +247,7 @@ def plan(play: Play, i: int) -> None:
         if leading:
             shared_s = arms[other].time_s / max(1, arms[other].runs) * play.counters[SERIOUS]
         found, paired_rate = _fastest(growth, costs, shared_s)
-        needed = math.log(MIXTURE * paired_threshold(play.shares, arms[other].rank, b + 1))
+        needed = math.log(MIXTURE * paired_threshold(play.shares, arms[other].rank, arms[b].number))
         if not leading:
             arms[i].pair_runs = _HOPELESS if found == NO_LEVEL else needed / growth[found]
             rate /= math.log(MIXTURE * upper_threshold(play.shares, arms[i].rank))

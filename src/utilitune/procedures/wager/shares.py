@@ -8,8 +8,9 @@ four tenths to the upper bounds and three tenths to the pairs.
 *one* fixed configuration, so upper bounds are not divided at all. (The upper bounds of other configurations
 are therefore not valid together, and are never reported as if they were.)
 
-**A growing set.** Half of δ is kept for γ. Configuration number b (in the order of arrival, from 1) gets the
-share 1/(b(b+1)) of the lower bounds. Only a random draw that is the best so far needs a valid upper bound;
+**A growing set.** Half of δ is kept for γ. Random draws and the others (given or proposed) are numbered
+separately, so that no number depends on the runs, and share the lower bounds half and half: number b of its
+kind gets 1/(2b(b+1)). Only a random draw that is the best so far needs a valid upper bound;
 the i-th is that with probability at most 1/i, so the share 1/(2(1 + ln i)²) suffices, as
 Σ 1/(i(1 + ln i)²) ≤ 2. A pair has the product of both.
 """
@@ -48,10 +49,13 @@ def growing_shares(delta: float) -> Shares:
 
 @compiled
 def _answer_weight(shares: Shares, number: int) -> float:
-    """The share of configuration `number` (from 1) in what possible answers spend; sums to at most 1."""
+    """The share of the configuration `number` (from 1) of its kind in what possible answers spend.
+
+    Over both kinds, random draws and the others, the shares sum to at most 1.
+    """
     if shares.configurations > 0:
         return 1.0 / shares.configurations
-    return 1.0 / (number * (number + 1.0))
+    return 0.5 / (number * (number + 1.0))
 
 
 @compiled
@@ -64,7 +68,7 @@ def _best_weight(shares: Shares, rank: int) -> float:
 
 @compiled
 def lower_threshold(shares: Shares, number: int) -> float:
-    """1/δ_L of configuration `number` (from 1)."""
+    """1/δ_L of the configuration `number` (from 1) of its kind."""
     return 1.0 / (LOWER * shares.delta * _answer_weight(shares, number))
 
 

@@ -41,6 +41,7 @@ ARM = np.dtype(
         ("changes", np.int32),
         ("plan_at", np.int32),
         ("rank", np.int32),
+        ("number", np.int32),
         ("lower_seen", np.int32),
         ("upper_seen", np.int32),
         ("apart_seen", np.int32),
@@ -67,6 +68,7 @@ ARM = np.dtype(
 - ``changes``: number of runs and re-runs.
 - ``plan_at``: number of runs at which its captime is planned anew.
 - ``rank``: its number (from 1) among the configurations that ε has to cover; 0 if it is none of them.
+- ``number``: its number (from 1) among the random draws, or among the others.
 - ``lower``, ``upper``, ``apart``: lower bound [LCB_i], upper bound [UCB_i], upper bound on its difference to
   the current leader [D_ib]; ``lower_seen``, ``upper_seen``, ``apart_seen``: how much was seen by each.
 - ``least``, ``most``: sums of X and of Y over its runs.

@@ -93,7 +93,7 @@ def _leader_runs(play: Play, aims: NDArray[np.float64], mean: float, variance: f
     """How many runs the leader will have had when its lower bound reaches each aim."""
     b = play.counters[LEADER]
     runs = np.full(aims.size, float(play.arms[b].runs))
-    threshold = lower_threshold(play.shares, b + 1)
+    threshold = lower_threshold(play.shares, arms[b].number)
     for k in range(aims.size):
         if aims[k] > play.arms[b].lower:
             runs[k] = max(runs[k], _runs_needed(threshold, mean, variance, aims[k]))
@@ -112,7 +112,7 @@ def _add_prices(
     seconds = (arms[i].time_s + _PRIOR_RUNS * typical.seconds) / (runs + _PRIOR_RUNS)
     paired = arms[i].pair_runs
     if paired == 0.0:
-        threshold = paired_threshold(play.shares, arms[i].rank, b + 1)
+        threshold = paired_threshold(play.shares, arms[i].rank, arms[b].number)
         variance = _PAIRED_VARIANCE * (typical.variance_least + typical.variance_most)
         paired = _runs_needed(threshold, 1.0 - y + typical.least, variance, 1.0 - epsilon)
     paired += max(0, arms[b].first - arms[i].first)  # it has to get to the leader's first position
