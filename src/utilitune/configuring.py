@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from utilitune.session.coordinator import View
+    from utilitune.session.events import Event
     from utilitune.session.result import RunResult
 
 Kind = TypeVar("Kind", Population, Measure)
@@ -78,6 +79,7 @@ class Settings(Limits, total=False):
         procedure: Name of the procedure.
         options: Its options.
         reports_runtime: Whether the function returns its own runtime in seconds.
+        initial: Configurations to try right after the default one, each with all its active parameters.
     """
 
     name: str
@@ -92,6 +94,7 @@ class Settings(Limits, total=False):
     procedure: str
     options: Mapping[str, Any]
     reports_runtime: bool
+    initial: Sequence[Mapping[str, Any]]
 
 
 def configure(
@@ -103,6 +106,7 @@ def configure(
     utility: Utility | str | Callable[[Any], Any] | None = None,
     folder: Path | str | None = None,
     on_update: Callable[[View], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
     **settings: Unpack[Settings],
 ) -> RunResult:
     """Find the best configuration of a program or function, with a proof.
@@ -140,6 +144,7 @@ def configure(
         utility: What an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)".
         folder: Where the run is kept, to go on with it later; nowhere if left out.
         on_update: Called a few times a second with what there is to show.
+        on_event: Called with everything that happens, see `utilitune.session.events`.
         settings: Everything else, see `Settings`; with a scenario only the `Limits` among them.
 
     Returns:
@@ -154,7 +159,7 @@ def configure(
     else:
         told = _scenario_from_objects(function, space, instances, utility, settings)
     place = None if folder is None else Path(folder)
-    return run_scenario(told, place, settings_of(told), on_update=on_update)
+    return run_scenario(told, place, settings_of(told), on_update=on_update, on_event=on_event)
 
 
 def _given_scenario(
@@ -181,11 +186,12 @@ def _scenario_from_objects(
     largest_s = _seconds_or_none(settings.get("largest_captime"))
     smallest_s = _seconds_or_none(settings.get("smallest_captime"))
     test = settings.get("test_instances")
+    parameters = space if isinstance(space, ParameterSpace) else ParameterSpace.from_tables(space)
     return Scenario(
         name=settings.get("name", target.function),
         directory=Path.cwd(),
         target=FunctionSpec(f"{target.module}:{target.function}", reports_runtime=reports),
-        space=space if isinstance(space, ParameterSpace) else ParameterSpace.from_tables(space),
+        space=parameters,
         training=_listed("instances", instances),
         test=None if test is None else _listed("test_instances", test),
         utility=str(as_utility(utility)),
@@ -200,6 +206,7 @@ def _scenario_from_objects(
         workers=settings.get("workers"),
         procedure=settings.get("procedure", DEFAULT_PROCEDURE),
         options=settings.get("options", {}),
+        initial=tuple(parameters.validate(values) for values in settings.get("initial", ())),
     )
 
 

@@ -77,7 +77,7 @@ class Promise:
     """What is proved at a moment: P(U_answer ≥ benchmark − ε) ≥ 1 − δ.
 
     The benchmark is the best of the `configurations` in play (γ is None), or the best of all but a
-    γ fraction of the whole space.
+    γ fraction of the whole space. Where `condition` says something, the promise rests on it.
     """
 
     epsilon: float
@@ -85,6 +85,7 @@ class Promise:
     gamma: float | None
     configurations: int
     population: str = "infinite"
+    condition: str = ""
 
     def sentence(self) -> str:
         """The promise in words."""
@@ -106,9 +107,10 @@ class Promise:
             )
         if self.epsilon >= 1:
             return "Nothing is proved yet: there are too few runs to tell any configuration from the best."
-        return (
+        claim = (
             f"With probability {share} this configuration is within ε = {self.epsilon:.3g} of {whom}, {over}."
         )
+        return f"{claim} {self.condition}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ def _as_pcs(result: RunResult, scenario: Scenario) -> str:
     tables = scenario.space.to_tables()
     for name, value in result.best.items():
         tables["parameters"][name]["default"] = value
+    for table in tables["parameters"].values():
+        table.pop("digits", None)  # PCS has no word for it, and no default needs it
     return write_parameter_file(ParameterSpace.from_tables(**tables), "pcs-new").rstrip("\n")
 
 

@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
     from utilitune.session.opening import RunSettings
+    from utilitune.session.reusing import EarlierRuns
 
 
 def run(
@@ -32,6 +33,10 @@ def run(
     ] = None,
     max_wall_time: Annotated[str | None, typer.Option(help="Stop after this much time on the clock.")] = None,
     max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None,
+    reuse: Annotated[
+        Path | None,
+        typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
+    ] = None,
     plain: Annotated[bool, typer.Option(help="Plain lines instead of a live view.")] = False,
 ) -> None:
     """Find the best configuration of a program, with a proof.
@@ -52,10 +57,22 @@ def run(
     told = understanding.told(scenario)
     settings = _overridden(settings_of(told, workers=workers), epsilon, gamma)
     settings = _with_budget(settings, max_time, max_wall_time, max_runs)
+    if reuse is not None:
+        settings = replace(settings, earlier=_earlier(reuse, told))
     place = folder or default_folder(scenario)
     with watching(_headline(told, settings), plain=plain) as show:
         result = run_scenario(told, place, settings, on_update=show)
     print_result(result)
+
+
+def _earlier(folder: Path, scenario: Scenario) -> EarlierRuns:
+    import contextlib
+
+    from utilitune.session.reusing import EarlierRuns
+    from utilitune.store import read_run_folder
+
+    with contextlib.closing(read_run_folder(folder)) as store:
+        return EarlierRuns.read(store, folder, scenario)
 
 
 def default_folder(scenario: Path) -> Path:

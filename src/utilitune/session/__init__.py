@@ -2,6 +2,8 @@
 
 - `coordinator`: the loop that asks the procedure, makes the runs and keeps every outcome before it counts;
 - `supply`: configurations by number;
+- `events`: what happens in a run, for listeners;
+- `reusing`: runs of an earlier run folder that count in a new one;
 - `failures`: when a target that keeps failing ends the run;
 - `opening`: from a scenario and a folder to a coordinator, started or resumed;
 - `grid`: runs of given configurations on given instances, made once and found again;

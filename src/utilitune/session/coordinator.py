@@ -18,6 +18,14 @@ from utilitune.domain import Progress, RunStatus, StopReason
 from utilitune.errors import UtilituneError
 from utilitune.execution.runs import DISAGREEMENT
 from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.session.events import (
+    ConfigurationJoined,
+    Event,
+    LeaderChanged,
+    RunBegun,
+    RunEnded,
+    RunStopped,
+)
 from utilitune.session.failures import FailureWatch
 from utilitune.session.result import task_text
 from utilitune.store.records import ConfigurationRecord, RunRecord
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
     from utilitune.execution.runs import RunRules
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import LiveEvidence
+    from utilitune.session.reusing import EarlierRuns
     from utilitune.session.supply import ConfigurationSupply
     from utilitune.store.base import Store
 
@@ -106,6 +115,7 @@ class Parts:
         abort_on: Outcomes that end the run.
         command_of: A configuration as a command line to show.
         patience_s: How long to wait for a run before looking whether to stop; None on a virtual clock.
+        earlier: Runs of an earlier run folder that count here too.
     """
 
     engine: Engine
@@ -118,6 +128,7 @@ class Parts:
     abort_on: frozenset[RunStatus] = frozenset()
     command_of: Callable[[Mapping[str, Any]], str] = str
     patience_s: float | None = 0.25
+    earlier: EarlierRuns | None = None
 
 
 @dataclass(slots=True)
@@ -150,14 +161,21 @@ class Coordinator:
         parts: What it wires together.
         budget: When it ends although the procedure could go on.
         on_update: Called a few times a second with what there is to show.
+        on_event: Called with everything that happens.
     """
 
     def __init__(
-        self, parts: Parts, budget: LiveBudget, on_update: Callable[[View], None] | None = None
+        self,
+        parts: Parts,
+        budget: LiveBudget,
+        on_update: Callable[[View], None] | None = None,
+        on_event: Callable[[Event], None] | None = None,
     ) -> None:
         self._parts = parts
         self._budget = budget
         self._on_update = on_update
+        self._on_event = on_event
+        self._leader = -1
         self._assignments: list[Mapping[str, Any]] = []
         self._flights: dict[int, _InFlight] = {}
         self._under_way: dict[tuple[int, int], float] = {}
@@ -189,6 +207,7 @@ class Coordinator:
             self._parts.supply.close()
         self._record_progress(final=True)
         self._show(final=True)
+        self._announce(RunStopped(reason, self.progress))
         return reason
 
     @property
@@ -219,6 +238,7 @@ class Coordinator:
                 self._submit()
                 self._land_all()
             self._record_progress()
+            self._announce_leader()
             self._show()
 
     def _spent(self) -> StopReason | None:
@@ -250,8 +270,9 @@ class Coordinator:
         sessions = store.sessions()
         ends = [session.ended_at or session.started_at for session in sessions[:-1]]
         for record in store.runs():
-            self._books.note(record.outcome)
-            self._failures.note(record.outcome)
+            if not record.taken_over:
+                self._books.note(record.outcome)
+                self._failures.note(record.outcome)
             self._begun = max(self._begun, record.request.position + 1)
             self._tell(record.request, record.outcome)
             for number, session in enumerate(sessions[:-1]):
@@ -276,7 +297,20 @@ class Coordinator:
                 ConfigurationRecord(index, dict(assignment), stored, first_position, time.time())
             )
             self._assignments.append(assignment)
+            self._take_over(index)
         self._parts.engine.add(origin, first_position)
+        self._announce(ConfigurationJoined(index, assignment, origin.value))
+
+    def _take_over(self, index: int) -> None:
+        """Let the runs count that an earlier run folder has of a new configuration."""
+        if self._parts.earlier is None:
+            return
+        for run in self._parts.earlier.of(self._assignments[index]):
+            request = replace(run.request, configuration=index)
+            record = replace(run, request=request, started_at=0.0, ended_at=0.0, sequence=-1)
+            self._parts.store.add_run(record)
+            self._begun = max(self._begun, request.position + 1)
+            self._tell(request, run.outcome)
 
     # -- runs ----------------------------------------------------------------------------------------
 
@@ -303,6 +337,7 @@ class Coordinator:
             self._under_way[key] = request.captime_s
             self._begun = max(self._begun, request.position + 1)
             self._next_job += 1
+            self._announce(RunBegun(request, invocation.instance, invocation.seed, speculative))
 
     def _invocation(self, request: RunRequest) -> Invocation:
         instances = self._parts.instances
@@ -345,6 +380,7 @@ class Coordinator:
         self._tell(flight.request, outcome)
         self._judge_failure(flight, outcome)
         self._cross_check(flight, raw)
+        self._announce(RunEnded(flight.request, flight.invocation.instance, flight.invocation.seed, outcome))
 
     def _tell(self, request: RunRequest, outcome: RunOutcome) -> None:
         """Put an outcome into the evidence; what is neither finished nor capped never finishes."""
@@ -385,7 +421,19 @@ class Coordinator:
         while self._flights:
             self._land_all()
 
-    # -- what is shown and kept ------------------------------------------------------------------------
+    # -- what is told, shown and kept ------------------------------------------------------------------------
+
+    def _announce(self, event: Event) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def _announce_leader(self) -> None:
+        if self._on_event is None or not self._assignments:
+            return
+        progress = self.progress
+        if progress.best_index != self._leader:
+            self._leader = progress.best_index
+            self._announce(LeaderChanged(self._assignments[self._leader], progress))
 
     def _record_progress(self, *, final: bool = False) -> None:
         """Add a point to the trajectory at logarithmic spacing of the time spent."""

@@ -21,6 +21,7 @@ from utilitune.scenario.model import FailurePolicy
 from utilitune.scenario.targets import build_target
 from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
 from utilitune.session.result import RunResult, command_text
+from utilitune.session.reusing import CONDITION
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine, specification_from_options
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from utilitune.execution.backend import Backend, Job
     from utilitune.scenario.model import Scenario
     from utilitune.session.coordinator import View
+    from utilitune.session.events import Event
+    from utilitune.session.reusing import EarlierRuns
     from utilitune.specification import ProcedureSpec
     from utilitune.store.base import Store
 
@@ -49,11 +52,13 @@ class RunSettings:
         specification: The procedure and its settings.
         budget: When to end although the procedure could go on.
         workers: How many runs at once.
+        earlier: Runs of an earlier run folder that count here too.
     """
 
     specification: ProcedureSpec
     budget: LiveBudget
     workers: int
+    earlier: EarlierRuns | None = None
 
     def stored(self) -> dict[str, Any]:
         """What the store keeps of it."""
@@ -90,6 +95,7 @@ def run_scenario(
     settings: RunSettings | None = None,
     *,
     on_update: Callable[[View], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
     backend: Backend | None = None,
 ) -> RunResult:
     """Start or resume the run of a scenario, and work until it stops.
@@ -99,6 +105,7 @@ def run_scenario(
         folder: Where the run is kept; nowhere if left out.
         settings: Procedure, budget and workers; those of the scenario if left out.
         on_update: Called a few times a second with what there is to show.
+        on_event: Called with everything that happens, see `utilitune.session.events`.
         backend: What makes the runs; processes on this machine if left out.
     """
     chosen = settings or settings_of(scenario)
@@ -106,8 +113,10 @@ def run_scenario(
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
     with contextlib.closing(store):
         with backend or backend_for(scenario, chosen.workers) as workers:
-            coordinator = _assemble(scenario, chosen, store, workers, on_update)
+            parts = _assemble(scenario, chosen, store, workers)
+            coordinator = Coordinator(parts, chosen.budget, on_update, on_event)
             store.begin_session(chosen.stored())
+            _note_condition(store, chosen.earlier)
             _warn(store, scenario.measure, chosen.workers)
             reason = StopReason("failed", "The run ended with an error: mend it and start again.")
             try:
@@ -142,8 +151,7 @@ def _assemble(
     settings: RunSettings,
     store: Store,
     backend: Backend,
-    on_update: Callable[[View], None] | None,
-) -> Coordinator:
+) -> Parts:
     target = build_target(scenario)
     target.check()
     utility = parse_utility(scenario.utility)
@@ -153,7 +161,7 @@ def _assemble(
     live = not isinstance(backend, SimulatedBackend)
     if isinstance(target, RecordedTarget):
         spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, target.matrix.cutoff_s))
-    parts = Parts(
+    return Parts(
         engine=build_engine(spec, evidence, utility, configurations=spec.set_size()),
         evidence=evidence,
         store=store,
@@ -171,8 +179,14 @@ def _assemble(
         ),
         command_of=partial(command_text, scenario),
         patience_s=0.25 if live else None,
+        earlier=settings.earlier,
     )
-    return Coordinator(parts, settings.budget, on_update)
+
+
+def _note_condition(store: Store, earlier: EarlierRuns | None) -> None:
+    """Keep, once, what the promise rests on where it uses runs of an earlier run folder."""
+    if earlier is not None and all(event.text != earlier.condition() for event in store.events()):
+        store.add_event(CONDITION, earlier.condition())
 
 
 def _warn(store: Store, measure: Measure, workers: int) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from utilitune.errors import MissingExtraError, StoreError
 from utilitune.scenario.model import Scenario
 from utilitune.scenario.targets import build_target
+from utilitune.session.reusing import CONDITION
 from utilitune.store.export import run_rows
 from utilitune.targets.base import Command, Invocation
 
@@ -73,7 +74,11 @@ class RunResult:
             best=best,
             command=command_text(scenario, best),
             progress=progress,
-            promise=replace(progress.promise, population=scenario.population.value),
+            promise=replace(
+                progress.promise,
+                population=scenario.population.value,
+                condition=" ".join(event.text for event in store.events() if event.kind == CONDITION),
+            ),
             stop_reason=sessions[-1].stop if sessions else None,
             trajectory=points,
             warnings=tuple(event.text for event in store.events() if event.kind == "warning"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from utilitune.errors import MissingExtraError
 from utilitune.procedures.engine import Origin
 from utilitune.proposers.background import BackgroundProposals
-from utilitune.proposers.base import Turns
+from utilitune.proposers.base import Turns, first_fresh_position
 from utilitune.proposers.fitting import PromptProposals
 from utilitune.proposers.instance_features import read_instance_features
 from utilitune.proposers.model_guided import ModelGuidedProposer
@@ -69,16 +69,14 @@ class Proposing:
     positions: int | None
     population: Population
 
-    def first_position(self, begun: int) -> int | None:
-        """Where the evidence of a proposal begins that is made now; None if too little is left for it.
-
-        On instances that shaped it a proposal looks better than it is, so it is judged on those nobody has
-        begun. Where fewer of them are left than were used, it could not catch up. On a finite list the sum
-        over its own runs is all that counts, and any order will do.
-        """
-        if self.population is Population.FINITE:
-            return 0
-        return begun if self.positions is None or self.positions >= 2 * begun else None
+    def next(self, begun: int) -> Drawn | None:
+        """A proposal that is judged on fresh positions; None if there is none, or too few of those."""
+        finite = self.population is Population.FINITE
+        first_position = first_fresh_position(begun, self.positions, finite=finite)
+        proposal = None if first_position is None else self.proposals.take()
+        if proposal is None or first_position is None:
+            return None
+        return Drawn(proposal, Origin.MODEL, first_position)
 
 
 class ConfigurationSupply:
@@ -135,10 +133,9 @@ class ConfigurationSupply:
         if index < len(self.given):
             return Drawn(self.given[index], Origin.GIVEN)
         if self._proposing is not None and self._turns.proposal_is_due:
-            first_position = self._proposing.first_position(begun)
-            proposal = None if first_position is None else self._proposing.proposals.take()
-            if proposal is not None and first_position is not None:
-                return Drawn(proposal, Origin.MODEL, first_position)
+            proposal = self._proposing.next(begun)
+            if proposal is not None:
+                return proposal
         return Drawn(self._random.draw(index - self._proposed), Origin.RANDOM)
 
     def _keep(self, drawn: Drawn) -> None:

@@ -62,7 +62,7 @@ class RunRecord:
         request: Configuration, position and captime.
         outcome: What the run gave.
         seed: The seed the target received.
-        started_at: When the target was started.
+        started_at: When the target was started; 0 for a run that was taken over from an earlier run folder.
         ended_at: When it had ended.
         speculative: Whether it was asked ahead of need, to keep a worker busy.
         sequence: The run's number in order of storing, from 0; the store assigns it.
@@ -75,6 +75,11 @@ class RunRecord:
     ended_at: float = 0.0
     speculative: bool = False
     sequence: int = -1
+
+    @property
+    def taken_over(self) -> bool:
+        """Whether an earlier run folder made it, so that it cost this one nothing."""
+        return self.started_at == 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from utilitune.scenario.dialects.understanding import (
     Notes,
     Understanding,
     penalised_utility,
+    smallest_captime_s,
     utility_in_words,
 )
 from utilitune.scenario.instances import program_path
@@ -37,7 +38,6 @@ from utilitune.scenario.model import (
     CommandSpec,
     Scenario,
     StopRules,
-    usual_smallest_captime_s,
 )
 from utilitune.spaces import ChoiceParameter
 from utilitune.spaces.dialects import read_parameter_file
@@ -108,7 +108,7 @@ class _IraceReader:
             training=training.listed,
             test=None if test is None else test.listed,
             utility=penalised_utility(bounds.largest_s, bounds.factor),
-            captime0_s=usual_smallest_captime_s(bounds.largest_s),
+            captime0_s=smallest_captime_s(bounds.largest_s),
             max_captime_s=bounds.largest_s,
             stop=self._stop_rules(),
             seed=DEFAULT_SEED if seed is None else int(seed),

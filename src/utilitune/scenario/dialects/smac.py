@@ -21,10 +21,11 @@ from utilitune.scenario.dialects.understanding import (
     Notes,
     Understanding,
     penalised_utility,
+    smallest_captime_s,
     utility_in_words,
 )
 from utilitune.scenario.instances import program_path
-from utilitune.scenario.model import CommandSpec, Scenario, StopRules, usual_smallest_captime_s
+from utilitune.scenario.model import CommandSpec, Scenario, StopRules
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.targets.command import PARAMETERS, SPECIFICS
 from utilitune.targets.wrappers import Contract, WrapperRules
@@ -114,7 +115,7 @@ class _SmacReader:
             training=training.listed,
             test=None if test is None else test.listed,
             utility=penalised_utility(cutoff_s, factor),
-            captime0_s=usual_smallest_captime_s(cutoff_s),
+            captime0_s=smallest_captime_s(cutoff_s),
             max_captime_s=cutoff_s,
             memory_bytes=self._memory(),
             stop=self._stop_rules(),

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
 
 _JUST_BEFORE = 1 - 1e-6
+_LEAST_CAPTIME_S = 0.1
+_CAPTIME_RANGE = 64
 _WITHOUT_BOUND = "log-laplace(k0=60s, alpha=1)"
 
 
@@ -55,6 +57,11 @@ class Notes:
     def skip(self, source: str, reason: str = "") -> None:
         """A part of the file changes nothing here."""
         self.without_meaning.append(f"{source} ({reason})" if reason else source)
+
+
+def smallest_captime_s(largest_s: float | None) -> float:
+    """The first captime of a wrapper: six doublings below the largest, time enough for a script to start."""
+    return 1.0 if largest_s is None else min(largest_s, max(_LEAST_CAPTIME_S, largest_s / _CAPTIME_RANGE))
 
 
 def penalised_utility(bound_s: float | None, factor: float) -> str:
