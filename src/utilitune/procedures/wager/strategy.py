@@ -93,7 +93,7 @@ def _leader_runs(play: Play, aims: NDArray[np.float64], mean: float, variance: f
     """How many runs the leader will have had when its lower bound reaches each aim."""
     b = play.counters[LEADER]
     runs = np.full(aims.size, float(play.arms[b].runs))
-    threshold = lower_threshold(play.shares, arms[b].number)
+    threshold = lower_threshold(play.shares, play.arms[b].number)
     for k in range(aims.size):
         if aims[k] > play.arms[b].lower:
             runs[k] = max(runs[k], _runs_needed(threshold, mean, variance, aims[k]))
