@@ -20,6 +20,8 @@ PUBLIC = [
     "RuntimeMatrix",
     "Scenario",
     "StopReason",
+    "Trial",
+    "Tuner",
     "UtilituneError",
     "Utility",
     "UtilityFamily",

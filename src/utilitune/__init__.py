@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from utilitune.asktell import Trial, Tuner
     from utilitune.configuring import configure
     from utilitune.data import RuntimeMatrix, read_matrix
     from utilitune.domain import Progress, Promise, StopReason
@@ -42,6 +43,8 @@ _HOME = {
     "RuntimeMatrix": "utilitune.data",
     "Scenario": "utilitune.scenario",
     "StopReason": "utilitune.domain",
+    "Trial": "utilitune.asktell",
+    "Tuner": "utilitune.asktell",
     "UtilituneError": "utilitune.errors",
     "Utility": "utilitune.utility",
     "UtilityFamily": "utilitune.whatif",
@@ -66,6 +69,8 @@ __all__ = [
     "RuntimeMatrix",
     "Scenario",
     "StopReason",
+    "Trial",
+    "Tuner",
     "UtilituneError",
     "Utility",
     "UtilityFamily",

@@ -183,14 +183,27 @@ def _scenario_from_objects(
 ) -> Scenario:
     reports = settings.get("reports_runtime", False)
     target = FunctionTarget.of(function, reports_runtime=reports)
+    described = FunctionSpec(f"{target.module}:{target.function}", reports_runtime=reports)
+    return scenario_around(described, space, instances, utility, settings)
+
+
+def scenario_around(
+    target: FunctionSpec,
+    space: ParameterSpace | Mapping[str, Any],
+    instances: Sequence[str],
+    utility: Utility | str | Callable[[Any], Any],
+    settings: Settings,
+) -> Scenario:
+    """The scenario that objects describe."""
+    _refuse_unknown(settings)
     largest_s = _seconds_or_none(settings.get("largest_captime"))
     smallest_s = _seconds_or_none(settings.get("smallest_captime"))
     test = settings.get("test_instances")
     parameters = space if isinstance(space, ParameterSpace) else ParameterSpace.from_tables(space)
     return Scenario(
-        name=settings.get("name", target.function),
+        name=settings.get("name", target.reference.rpartition(":")[2]),
         directory=Path.cwd(),
-        target=FunctionSpec(f"{target.module}:{target.function}", reports_runtime=reports),
+        target=target,
         space=parameters,
         training=_listed("instances", instances),
         test=None if test is None else _listed("test_instances", test),

@@ -1,0 +1,140 @@
+"""Ask and tell: a search whose runs are made outside proves what every other search proves."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from utilitune import Tuner
+from utilitune.errors import UsageError
+from utilitune.session.result import RunResult
+from utilitune.store import read_run_folder
+
+SPACE = {"level": {"type": "integer", "range": [1, 9], "default": 9}}
+INSTANCES = [f"instance {number}" for number in range(2000)]
+SETTINGS = {
+    "largest_captime": 64,
+    "smallest_captime": 1,
+    "epsilon": 0.25,
+    "procedure": "oup",
+    "options": {"configurations": 4},
+    "initial": [{"level": 3}],
+}
+
+
+def tuner(folder: Path | None = None) -> Tuner:
+    return Tuner.of(SPACE, INSTANCES, "uniform(k0=20s)", folder, **SETTINGS)
+
+
+def runtime(trial):
+    """Level 3 is the fastest; every instance has its own difficulty."""
+    return (1 + abs(trial.configuration["level"] - 3)) * (0.5 + random.Random(trial.instance).random())
+
+
+def play(tuner: Tuner, at_once: int, steps: int | None = None, shuffle: random.Random | None = None):
+    while not tuner.done and steps != 0:
+        trials = tuner.ask(at_once)
+        if shuffle is not None:
+            shuffle.shuffle(trials)
+        for trial in trials:
+            seconds = runtime(trial)
+            tuner.tell(trial, seconds if seconds <= trial.captime_s else None)
+        steps = None if steps is None else steps - 1
+
+
+def test_the_search_ends_with_the_best_and_a_promise():
+    search = tuner()
+    play(search, at_once=1)
+    assert search.best == {"level": 3}
+    assert search.stop_reason.code == "epsilon-reached"
+    assert search.promise.epsilon <= 0.25
+    assert search.promise.population == "finite"
+    assert search.progress.runs > 0
+    assert search.ask() == []
+
+
+def test_the_order_of_telling_and_the_number_of_trials_at_once_do_not_matter():
+    alone, several = tuner(), tuner()
+    play(alone, at_once=1)
+    play(several, at_once=7, shuffle=random.Random(1))
+    assert several.promise == alone.promise
+    assert several.best == alone.best
+
+
+def test_a_folder_keeps_the_search_and_the_other_commands_read_it(tmp_path: Path):
+    with tuner(tmp_path / "run") as first:
+        play(first, at_once=4, steps=3)
+        told = first.progress.runs
+    with tuner(tmp_path / "run") as second:
+        assert second.progress.runs == told
+        play(second, at_once=4)
+        promise = second.promise
+    undisturbed = tuner()
+    play(undisturbed, at_once=1)
+    assert promise == undisturbed.promise
+    store = read_run_folder(tmp_path / "run")
+    result = RunResult.read(store, tmp_path / "run")
+    store.close()
+    assert result.best == {"level": 3}
+    assert result.promise == promise
+    assert [result.stop_reason.code, len(result.runs)] == ["epsilon-reached", second.progress.runs]
+
+
+def test_what_is_asked_is_not_asked_again_until_it_is_forgotten():
+    search = tuner()
+    first = search.ask(3)
+    second = search.ask(3)
+    assert not {trial.request for trial in first} & {trial.request for trial in second}
+    search.forget(first[0])
+    assert first[0].request in {trial.request for trial in search.ask(1)}
+
+
+def test_given_configurations_come_first():
+    search = tuner()
+    configurations = {trial.request.configuration: trial.configuration for trial in search.ask(20)}
+    assert configurations[0] == {"level": 9}
+    assert configurations[1] == {"level": 3}
+
+
+def test_failures_count_as_never_finishing():
+    search = tuner()
+    for trial in search.ask(4):
+        search.tell(trial, status="crashed")
+    assert search.progress.runs == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ({"runtime_s": -1.0}, "a runtime must be a number of seconds from 0 up, not -1.0"),
+        ({"status": "finished"}, "a finished trial needs its runtime"),
+        ({"status": "finnished"}, "there is no status 'finnished'; did you mean 'finished'?"),
+    ],
+)
+def test_figures_that_make_no_sense_are_refused(arguments: dict, complaint: str):
+    search = tuner()
+    (trial,) = search.ask()
+    with pytest.raises(UsageError) as refused:
+        search.tell(trial, **arguments)
+    assert complaint in str(refused.value)
+    search.tell(trial, 0.5)
+
+
+def test_a_trial_is_told_once():
+    search = tuner()
+    (trial,) = search.ask()
+    search.tell(trial, 0.5)
+    with pytest.raises(UsageError, match="was not asked for, or was told or forgotten before"):
+        search.tell(trial, 0.5)
+
+
+def test_asking_for_nothing_is_refused():
+    with pytest.raises(UsageError, match="must be at least 1, not 0"):
+        tuner().ask(0)
+
+
+def test_an_unknown_setting_is_refused():
+    with pytest.raises(UsageError, match="no setting 'epsilonn'"):
+        Tuner.of(SPACE, INSTANCES, "uniform(k0=20s)", epsilonn=0.1)
