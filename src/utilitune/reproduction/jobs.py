@@ -12,6 +12,8 @@ import hashlib
 import json
 import math
 from dataclasses import asdict, dataclass, field, replace
+from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,13 +34,11 @@ if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
     from utilitune.procedures.growth import Schedule
 
-FORMAT = 1
-"""Changes when results of an earlier version no longer hold."""
-
 TO_THE_END = "to-the-end"
 """COUP's default schedule, with a last phase that has all configurations and ends with the instances."""
 
 _LAST_EPSILON = 0.001
+_DECIDING_ROOMS = ("baselines", "bounds", "procedures", "utility")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Job:
 
     def key(self) -> str:
         """A fingerprint of all that the result depends on."""
-        meaning = {**asdict(self), "format": FORMAT}
+        meaning = {**asdict(self), "code": code_digest()}
         del meaning["source"]
         return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
 
@@ -123,6 +123,17 @@ class Outcome:
             anytime=values["anytime"],
             refused=values["refused"],
         )
+
+
+@functools.cache
+def code_digest() -> str:
+    """A fingerprint of the code that decides what a procedure does: results of other code do not count."""
+    found = hashlib.sha256()
+    for room in _DECIDING_ROOMS:
+        folder = resources.files("utilitune").joinpath(room)
+        for path in sorted(Path(str(folder)).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()
 
 
 def run_job(job: Job) -> Outcome:

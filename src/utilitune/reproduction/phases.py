@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from utilitune.procedures.growth import named_schedule
 from utilitune.reproduction.drawing import COLOURS, NAMES, epsilon_curve, legend, panels, start_at, time_axis
 from utilitune.reproduction.recipe import Claim, Recipe, Series, job, span, trajectories
@@ -213,24 +211,19 @@ def _figure_4_claims(study: Study) -> list[Claim]:
 
 
 def _at_equal_price(study: Study, ends: dict[str, tuple[Point, ...]]) -> Claim:
-    """Whether wager has a smaller ε and γ at the end of each of COUP's phases."""
-    ours = [point for point in study.find("wager", "wager").points if (point.gamma or 1.0) < 1]
-    compared = better = 0
-    for points in ends.values():
-        for point in points:
-            compared += 1
-            better += any(
-                own.time_s <= point.time_s
-                and (own.gamma or 1.0) <= (point.gamma or 1.0) * (1 + 1e-9)
-                and (own.epsilon or 0.0) <= (point.epsilon or 0.0)
-                for own in ours
-            )
-    share = better / compared if compared else np.nan
+    """Whether wager, which makes ε + γ small, has less of it at the end of each of COUP's phases."""
+    ours = [(point.time_s, _sum(point)) for point in study.find("wager", "wager").points]
+    compared = [(point.time_s, _sum(point)) for points in ends.values() for point in points]
+    better = [any(time_s <= end_s and own <= theirs for time_s, own in ours) for end_s, theirs in compared]
     return Claim(
-        "wager has both a smaller ε and a smaller γ at the price of each phase of every schedule",
-        better == compared if compared else None,
-        f"in {share:.0%} of {compared} phases",
+        "wager has a smaller ε + γ at the price of each phase of every schedule",
+        all(better) if better else None,
+        f"at {sum(better)} of {len(better)} phases",
     )
+
+
+def _sum(point: Point) -> float:
+    return (1.0 if point.epsilon is None else point.epsilon) + (1.0 if point.gamma is None else point.gamma)
 
 
 FIGURE_3 = Recipe(

@@ -110,7 +110,7 @@ def _paper_numbers(matrix: RuntimeMatrix) -> tuple[float, tuple[float, ...], flo
         return 3000.0, (10.0, 100.0, 1000.0, 5000.0), 1000 * _DAY_S, 0.1
     capped = _capped_sample(matrix)
     slow_s = _one_digit(float(np.quantile(capped, 0.9)))
-    captimes_s = tuple(min(slow_s * factor, matrix.cutoff_s) for factor in (0.01, 0.1, 1.0, 5.0))
+    captimes_s = tuple(min(slow_s * factor, matrix.cutoff_s) for factor in (0.1, 0.5, 1.0, 5.0))
     return slow_s, tuple(sorted(set(captimes_s))), 500 * matrix.rows * float(capped.mean()), 0.25
 
 
