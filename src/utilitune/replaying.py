@@ -18,6 +18,7 @@ from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, require
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
+from utilitune.row_supply import RowSupply, row_supply
 from utilitune.specification import ProcedureSpec, build_engine
 from utilitune.utility import Utility, parse_utility
 
@@ -168,18 +169,24 @@ def replay(
     if size > matrix.rows:
         raise UsageError(f"{size} configurations were asked for, but the data holds only {matrix.rows}")
     spec = replace(spec, configurations=size, captime_limit_s=min(matrix.cutoff_s, spec.captime_limit_s))
-    engine = build_engine(spec, RecordedEvidence(matrix, worth), worth, configurations=size)
-    points, stop = drive(engine, matrix.rows, budget or Budget(), on_progress)
+    evidence = RecordedEvidence(matrix, worth)
+    engine = build_engine(spec, evidence, worth, configurations=size)
+    supply, why_none = row_supply(matrix, worth, spec, engine, evidence)
+    points, stop = drive(engine, supply or matrix.rows, budget or Budget(), on_progress)
+    phases = tuple(engine.phases)
+    if supply is not None:
+        points = [replace(point, best_index=supply.rows[point.best_index]) for point in points]
+        phases = tuple(replace(phase, best_index=supply.rows[phase.best_index]) for phase in phases)
     final = points[-1]
     return ReplayResult(
         procedure=spec.name,
         best=matrix.configurations[final.best_index],
         progress=final,
         stop_reason=stop,
-        phases=tuple(engine.phases),
+        phases=phases,
         trajectory=tuple(points),
         wall_s=time.perf_counter() - started,
-        note=engine.captime_note().strip(),
+        note=f"{why_none} {engine.captime_note().strip()}".strip(),
         population=spec.population,
     )
 
@@ -231,9 +238,19 @@ def replay_rival(
 
 
 def drive(
-    engine: Engine, rows: int, budget: Budget, on_progress: Callable[[Progress], None] | None = None
+    engine: Engine,
+    rows: int | RowSupply,
+    budget: Budget,
+    on_progress: Callable[[Progress], None] | None = None,
 ) -> tuple[list[Progress], StopReason]:
-    """Take an engine on recorded evidence to its end; return its trajectory and why it stopped."""
+    """Take an engine on recorded evidence to its end; return its trajectory and why it stopped.
+
+    Args:
+        engine: The procedure.
+        rows: How many rows there are, taken in their order; or who decides which one is next.
+        budget: When to end although the procedure could go on.
+        on_progress: Called now and then with where the procedure stands.
+    """
     points: list[Progress] = []
     checkpoint_s = 1e-300
     stop = None
@@ -255,7 +272,7 @@ def drive(
 
 
 def _step(
-    engine: Engine, here: Progress, rows: int, budget: Budget, checkpoint_s: float
+    engine: Engine, here: Progress, rows: int | RowSupply, budget: Budget, checkpoint_s: float
 ) -> StopReason | None:
     """One call of the engine and what its answer asks for; the reason if that ends the replay."""
     most_runs = budget.max_runs or 2**62
@@ -275,8 +292,11 @@ def _step(
     if halt is Halt.NEEDS_RUNS:
         raise UsageError("the recorded data does not hold a run that the procedure needs")
     if halt is Halt.NEEDS_CONFIGURATIONS:
-        for _ in range(min(engine.missing_configurations, rows - engine.added)):
-            engine.add(Origin.RANDOM)
+        if isinstance(rows, RowSupply):
+            rows.feed()
+        else:
+            for _ in range(min(engine.missing_configurations, rows - engine.added)):
+                engine.add(Origin.RANDOM)
         if engine.missing_configurations:
             engine.no_more()
     return None

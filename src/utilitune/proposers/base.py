@@ -114,6 +114,23 @@ class Turns:
         return min(self._account + self._share, 1.0 + self._share)
 
 
+def first_fresh_position(begun: int, positions: int | None, *, finite: bool) -> int | None:
+    """Where the evidence of a proposal begins that is made now; None if too little is left for it.
+
+    On instances that shaped it a proposal looks better than it is, so it is judged on those nobody has begun.
+    Where fewer of them are left than were used, it could not catch up. On a finite list the sum over its own
+    runs is all that counts for it, and it may begin at the front.
+
+    Args:
+        begun: How many positions of the instance order anybody has begun, runs in flight included.
+        positions: How many there are; None without end.
+        finite: Whether the promise is about exactly these instances.
+    """
+    if finite:
+        return 0
+    return begun if positions is None or positions >= 2 * begun else None
+
+
 def require_share(value: float) -> float:
     """Return `value` if it is a share that leaves some random draws, else raise a `UsageError`."""
     if not (isinstance(value, int | float) and 0 <= value <= 0.9):
