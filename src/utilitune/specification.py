@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from utilitune.baselines.naive import NaiveEngine
+from utilitune.data import RuntimeMatrix
 from utilitune.domain import require_positive, require_probability
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.captime import Doubling
+from utilitune.procedures.engine import Origin, PauseAt
+from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import Schedule, named_schedule
 from utilitune.procedures.paper import FixedSet, PaperSettings, Phases, coup, oup, up
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from utilitune.procedures.engine import Engine
-    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.procedures.evidence import LiveEvidence
     from utilitune.utility import Utility
 
 PROCEDURES = ("wager", "coup", "oup", "up", "naive")
@@ -202,3 +207,17 @@ def _wager_settings(spec: ProcedureSpec, configurations: int) -> WagerSettings:
         finite_population=spec.population == "finite",
         growth=growth,
     )
+
+
+def warm_up(spec: ProcedureSpec, utility: Utility) -> None:
+    """Compile what a procedure needs, so that no clock runs meanwhile; later calls take milliseconds."""
+    runtimes_s = np.linspace(1.0, 2.0, 3 * 8).reshape(3, 8)
+    evidence = RecordedEvidence(RuntimeMatrix.from_array(runtimes_s), utility)
+    small = replace(spec, growth="fixed", epsilon=0.5, captime_s=math.inf, captime_limit_s=math.inf)
+    if spec.name in ("naive", "coup"):
+        small = replace(small, name="oup")
+    engine = build_engine(small, evidence, utility, configurations=3)
+    for _ in range(3):
+        engine.add(Origin.RANDOM)
+    engine.advance(PauseAt(rounds=20, total_time_s=math.inf, runs=20))
+    engine.likely(2)

@@ -13,6 +13,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from utilitune.cli.texts import WARMING_UP
 from utilitune.domain import RunStatus
 from utilitune.utility import format_duration
 
@@ -34,7 +35,7 @@ def watching(headline: str, *, plain: bool = False) -> Iterator[Callable[[View],
         yield _PlainLines(console, headline).show
         return
     panel = _LivePanel(headline)
-    with Live(console=console, refresh_per_second=8, transient=True) as live:
+    with Live(Text(WARMING_UP), console=console, refresh_per_second=8, transient=True) as live:
 
         def show(view: View) -> None:
             live.update(panel.drawn(view))
@@ -48,7 +49,7 @@ class _PlainLines:
     def __init__(self, console: Console, headline: str) -> None:
         self._console = console
         self._next_at = 0.0
-        console.print(headline)
+        console.print(f"{headline}; {WARMING_UP}")
 
     def show(self, view: View) -> None:
         if time.monotonic() < self._next_at:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
+from utilitune.cli.texts import WARMING_UP
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -251,7 +253,7 @@ class _LiveView:
             transient=True,
             disable=not (enabled and console.is_terminal),
         )
-        self._task = self._bar.add_task(self._name, total=1.0, state="starting")
+        self._task = self._bar.add_task(self._name, total=1.0, state=WARMING_UP)
 
     def __enter__(self) -> Self:
         self._bar.start()

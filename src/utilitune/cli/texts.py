@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+WARMING_UP = "warming up (half a minute when a procedure is used for the first time)"
 FOLDER_HELP = "The run folder: the --folder of 'utilitune run', by default the scenario's name with .run."
 
 

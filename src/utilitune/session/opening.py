@@ -23,7 +23,7 @@ from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
 from utilitune.session.result import RunResult, command_text
 from utilitune.session.reusing import CONDITION
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
-from utilitune.specification import build_engine, specification_from_options
+from utilitune.specification import build_engine, specification_from_options, warm_up
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
 from utilitune.targets.base import Command
 from utilitune.targets.recorded import RecordedTarget
@@ -109,6 +109,7 @@ def run_scenario(
         backend: What makes the runs; processes on this machine if left out.
     """
     chosen = settings or settings_of(scenario)
+    warm_up(chosen.specification, parse_utility(scenario.utility))
     snapshot = Snapshot(scenario.snapshot(), scenario.digest())
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
     with contextlib.closing(store):
