@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -79,3 +80,29 @@ def test_a_good_file_survives_being_written_and_read_again(name: str, tmp_path: 
     assert again.space.parameters == read.space.parameters
     draws = [space.sample(np.random.default_rng(3), 100) for space in (again.space, read.space)]
     assert draws[0] == draws[1]
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_damaged_file_is_read_or_refused_with_its_place(name: str, tmp_path: Path):
+    chance = random.Random(name)
+    content = (CORPUS / name).read_bytes()
+    path = tmp_path / name
+    for _ in range(40):
+        path.write_bytes(damaged(content, chance))
+        error = None
+        try:
+            read_parameter_file(path)
+        except ScenarioError as refusal:
+            error = refusal
+        assert error is None or (error.line and error.column), path.read_bytes()
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    for _ in range(chance.randint(1, 3)):
+        position = chance.randint(0, len(content))
+        length = chance.choice([0, 0, 1, 1, 4])
+        piece = chance.choice(
+            [b"", b"(", b")", b"{", b"]", b'"', b"|", b"1", b"-", b" ", b"\n", b"x", b"==", b"\xff", b"%"]
+        )
+        content = content[:position] + piece + content[position + length :]
+    return content

@@ -62,7 +62,6 @@ class _Item:
     """One entry of a domain."""
 
     text: str
-    quoted: bool
     place: Place
 
 
@@ -95,7 +94,7 @@ class _IraceReader:
         self._source = source
         self._digits = USUAL_DIGITS
         self._conditions: dict[str, Scanner] = {}
-        self._ends: dict[str, tuple[_Item, _Item]] = {}
+        self._dependent: set[str] = set()
 
     def read(self, digits: int, forbidden: SourceText | None) -> int:
         sections = self._sections()
@@ -103,7 +102,7 @@ class _IraceReader:
         for scanner in sections["parameters"]:
             self._declaration(scanner)
         parameters = self.draft.parameters()
-        conditional = frozenset(self._conditions) | frozenset(self._ends)
+        conditional = frozenset(self._conditions) | self._dependent
         for name, scanner in self._conditions.items():
             self._condition(name, scanner, parameters, conditional)
         clauses = list(sections["forbidden"])
@@ -186,18 +185,14 @@ class _IraceReader:
         low, high = items
         plain = all(NUMBER.fullmatch(item.text) for item in items)
         if not plain:
-            self._ends[name] = (low, high)
+            self._dependent.add(name)
         integer, log = kind.startswith("i"), kind.endswith("log")
         digits = None if integer else self._digits
 
         def make() -> Declared:
             if plain:
                 ends = _plain(low.text), _plain(high.text)
-                middle = (
-                    number_default(*ends, integer=integer, log=log, digits=digits)
-                    if ends[0] < ends[1]
-                    else ends[0]
-                )
+                middle = number_default(*ends, integer=integer, log=log, digits=digits)
                 return NumberParameter(name, *ends, middle, integer=integer, log=log, digits=digits)
             terms = DependentRange(self._end(scanner, name, low), self._end(scanner, name, high))
             return DependentNumber(name, terms, integer, log, digits)
@@ -284,7 +279,7 @@ def _item(scanner: Scanner) -> _Item:
     quoted = scanner.take(_QUOTED)
     if quoted is not None:
         text = quoted[1] if quoted[1] is not None else quoted[2]
-        return _Item(text, quoted=True, place=Place(place.line, place.column + 1))
+        return _Item(text, Place(place.line, place.column + 1))
     if scanner.rest[:1] in {'"', "'"}:
         raise scanner.problem("this quote is not closed")
     depth, position = 0, scanner.position
@@ -298,4 +293,4 @@ def _item(scanner: Scanner) -> _Item:
     if not text:
         raise scanner.expected("a value (an empty one in quotes)")
     scanner.position = position
-    return _Item(text, quoted=False, place=place)
+    return _Item(text, place)
