@@ -1,0 +1,254 @@
+"""Scenarios of irace: what they say becomes a scenario of ours, with the very call irace would make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenario.dialects.foreign_files import IRACE, files, irace, program
+from utilitune.errors import ScenarioError
+from utilitune.scenario import build_target, read_scenario, understand
+from utilitune.targets.base import Invocation
+from utilitune.utility import parse_utility
+
+
+def words(scenario, captime_s: float = 2.5, instance: str | None = None, **values: object):
+    """The arguments of one run, without the program and the two identifiers."""
+    configuration = scenario.space.completed(values)
+    name = instance or scenario.training.names[0]
+    argv = build_target(scenario).prepare(Invocation(configuration, name, 7, captime_s)).argv
+    assert argv[1].isdecimal()
+    assert argv[2].isdecimal()
+    return argv[3:]
+
+
+def test_the_usual_scenario(tmp_path: Path):
+    scenario = read_scenario(irace(tmp_path))
+    assert scenario.directory == tmp_path
+    assert scenario.name == tmp_path.name
+    assert scenario.training.names == ("Instances/a.txt", "Instances/sub/b.txt")
+    assert scenario.training.files
+    assert scenario.test is None
+    assert (scenario.max_captime_s, scenario.stop.cpu_time_s, scenario.stop.runs) == (20, 1000, None)
+    assert build_target(scenario).prepare(
+        Invocation(scenario.space.default(), "Instances/a.txt", 1, 1.0)
+    ).argv[0] == str(tmp_path / "target-runner")
+
+
+def test_switches_and_values_are_joined_without_a_space(tmp_path: Path):
+    scenario = read_scenario(irace(tmp_path))
+    assert words(scenario, alpha=0.25, mode="fast", extra="") == (
+        "7",
+        "Instances/a.txt",
+        "3",
+        "--alpha",
+        "0.25",
+        "--mode=fast",
+    )
+    assert words(scenario, alpha=0.25, mode="safe", depth=4, extra="-x 1")[5:] == (
+        "--mode=safe",
+        "-d4",
+        "-x",
+        "1",
+    )
+    assert words(scenario, extra="--extra")[-1] == "--extra"
+
+
+@pytest.mark.parametrize(
+    ("more", "bound"),
+    [
+        ("", ("3",)),
+        ("boundDigits = 2\n", ("2.5",)),
+        ("capping = 0\n", ()),
+        ("elitist = 0\n", ()),
+        ("elitist = 0\ncapping = TRUE\n", ("3",)),
+        ("maxTime = 0\nmaxExperiments = 500\n", ()),
+    ],
+)
+def test_the_bound_is_passed_exactly_when_irace_would(tmp_path: Path, more: str, bound: tuple[str, ...]):
+    scenario = read_scenario(irace(tmp_path, more))
+    call = words(scenario, mode="fast", alpha=0.5, extra="")
+    assert call == ("7", "Instances/a.txt", *bound, "--alpha", "0.5", "--mode=fast")
+    assert scenario.max_captime_s == 20
+
+
+def test_the_command_line_may_be_another(tmp_path: Path):
+    more = (
+        "targetCmdline = \"--inst={instance} --seed {seed} --id '{configurationID} x' {targetRunnerArgs}\"\n"
+    )
+    scenario = read_scenario(irace(tmp_path, more))
+    argv = (
+        build_target(scenario)
+        .prepare(Invocation(scenario.space.completed({"mode": "fast", "extra": ""}), "a b", 7, 2.5))
+        .argv
+    )
+    assert argv[1:4] == ("--inst=a b", "--seed", "7")
+    assert argv[4] == "--id"
+    assert argv[5].endswith(" x")
+    assert argv[-1] == "--mode=fast"
+
+
+def test_a_launcher_starts_the_runner(tmp_path: Path):
+    more = 'targetRunnerLauncher = "env"\ntargetRunnerLauncherArgs = "A=1 {targetRunner} {targetCmdline}"\n'
+    path = irace(tmp_path, more)
+    (tmp_path / "target-runner").chmod(0o644)
+    spec = read_scenario(path).target
+    assert spec.argv[:4] == ("env", "A=1", "./target-runner", "{configuration_id}")
+
+
+def test_instances_from_lists_with_arguments(tmp_path: Path):
+    more = (
+        'trainInstancesFile = "train.txt"\ntestInstancesFile = "test.txt"\ntestInstancesDir = ""\n'
+        'execDir = "./run"\n'
+    )
+    path = irace(tmp_path, more)
+    (tmp_path / "run").mkdir()
+    files(tmp_path, train__txt='# two\n"a.txt" --goal 3\n\nsub/b.txt\n', test__txt="100 --kind x\n200\n")
+    understanding = understand(path)
+    scenario = understanding.scenario
+    assert scenario.directory == tmp_path / "run"
+    assert scenario.training.names == ("../Instances/a.txt", "../Instances/sub/b.txt")
+    assert scenario.training.files
+    assert (scenario.test.names, scenario.test.files) == (("100", "200"), False)
+    call = words(scenario, instance="../Instances/a.txt", mode="fast", extra="")
+    assert call[:4] == ("7", "../Instances/a.txt", "--goal", "3")
+    assert words(scenario, instance="100", extra="")[1:4] == ("100", "--kind", "x")
+    assert scenario.target.argv[0] == "../target-runner"
+    assert any("passed as written" in line for line in understanding.understood)
+
+
+def test_configurations_to_try_first(tmp_path: Path):
+    path = irace(tmp_path, 'configurationsFile = "first.txt"\n')
+    files(tmp_path, first__txt='mode depth alpha extra\n"safe" 3 0.5 ""\nfast NA 0.25 "-x 1"\n')
+    scenario = read_scenario(path)
+    assert [dict(each) for each in scenario.initial] == [
+        {"alpha": 0.5, "mode": "safe", "depth": 3, "extra": ""},
+        {"alpha": 0.25, "mode": "fast", "extra": "-x 1"},
+    ]
+
+
+def test_budgets_seed_and_workers(tmp_path: Path):
+    more = "maxTime = 0\nmaxExperiments = 5000\nseed = 99\nparallel = 0\ndeterministic = TRUE\n"
+    scenario = read_scenario(irace(tmp_path, more))
+    assert (scenario.stop.runs, scenario.stop.cpu_time_s) == (5000, None)
+    assert (scenario.seed, scenario.workers) == (99, 1)
+
+
+@pytest.mark.parametrize(
+    ("more", "worths"),
+    [("", {0: 1.0, 10: 0.5, 20: 0.0}), ("boundPar = 10\n", {0: 1.0, 10: 0.95, 19.9: 0.9005, 20: 0.0})],
+)
+def test_the_utility_is_the_penalised_runtime(tmp_path: Path, more: str, worths: dict[float, float]):
+    utility = parse_utility(read_scenario(irace(tmp_path, more)).utility)
+    assert {time: float(utility(time)) for time in worths} == pytest.approx(worths, abs=1e-6)
+
+
+def test_without_a_bound_a_usual_utility_is_named(tmp_path: Path):
+    scenario = 'trainInstancesDir = "./Instances"\nmaxExperiments = 500\n'
+    understanding = understand(irace(tmp_path, scenario=scenario))
+    assert understanding.scenario.utility == "log-laplace(k0=60s, alpha=1)"
+    assert understanding.scenario.max_captime_s is None
+    assert any("there is no bound" in line for line in understanding.understood)
+
+
+def test_what_was_understood_and_what_has_no_meaning_is_listed_once(tmp_path: Path):
+    understanding = understand(irace(tmp_path, 'testType = "t-test"\nfirstTest = 5\nlogFile = ""\n'))
+    assert "boundMax = 20 → largest captime 20 s" in understanding.understood
+    assert "maxTime = 1000 → at most 1000 s in runs of the program" in understanding.understood
+    assert understanding.without_meaning == (
+        "the cost a run prints (how long the run takes counts, its cost does not)",
+        "testType",
+        "firstTest",
+    )
+
+
+def test_aclib_mode_calls_the_runner_as_a_wrapper(tmp_path: Path):
+    spec = read_scenario(irace(tmp_path, "aclib = 1\n")).target
+    assert spec.argv[1:] == (
+        "--instance",
+        "{instance}",
+        "--cutoff",
+        "{captime}",
+        "--seed",
+        "{seed}",
+        "--config",
+        "{parameters}",
+    )
+    assert spec.rules.contract == "aclib2"
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("maxExperimentz = 5\n", "6: irace has no option 'maxExperimentz'; did you mean 'maxExperiments'?"),
+        ("boundMax = 2 * 10\n", "6: only literal values are read here"),
+        ('boundMax = "20"\n', "6: boundMax must be a number from 0 up, not '20'"),
+        ("parameterFile = 3\n", "6: parameterFile must be a text in quotes, not 3.0"),
+        ('parameterFile = "p.txt"\n', "6: the parameter file, 'p.txt', does not exist"),
+        ('targetRunner = "./other"\n', "6: the target runner './other' does not exist"),
+        ('execDir = "nowhere"\n', "6: the folder to run in, 'nowhere', does not exist"),
+        ('repairConfiguration = "fix"\n', "6: repairConfiguration is R code"),
+        ('targetCmdline = "{seed} {instance}"\n', "6: targetCmdline needs {targetRunnerArgs}"),
+        (
+            'targetCmdline = "{sede} {targetRunnerArgs}"\n',
+            "6: targetCmdline has the unknown placeholder {sede}; did you mean 'seed'?",
+        ),
+        ('targetCmdline = "\'{seed} {targetRunnerArgs}"\n', "6: targetCmdline has a quotation mark"),
+        ('trainInstancesFile = "none.txt"\n', "6: the instance list, 'none.txt', does not exist"),
+        ('configurationsFile = "c.txt"\n', "6: the file of configurations, 'c.txt', does not exist"),
+    ],
+)
+def test_mistakes_are_refused_with_their_line(tmp_path: Path, more: str, complaint: str):
+    path = irace(tmp_path, more, scenario=IRACE + "# one more line\n")
+    with pytest.raises(ScenarioError) as refused:
+        read_scenario(path)
+    assert f"{path}:{complaint}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "complaint"),
+    [
+        ("mode alpha\nfast\n", "first.txt:2: the line has 1 values for 2 parameters"),
+        ("mode beta\nfast 1\n", "first.txt:1: there is no parameter 'beta'"),
+        ("mode\nquick\n", "first.txt:2: this is no configuration of the program: parameter 'mode': 'quick'"),
+        ("mode\n'fast\n", "first.txt:2: a quotation mark is not closed"),
+    ],
+)
+def test_wrong_configurations_are_refused_with_their_line(tmp_path: Path, table: str, complaint: str):
+    path = irace(tmp_path, 'configurationsFile = "first.txt"\n')
+    files(tmp_path, first__txt=table)
+    with pytest.raises(ScenarioError) as refused:
+        read_scenario(path)
+    assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("listed", "complaint"),
+    [
+        ("a.txt\na.txt\n", "train.txt:2: the instance 'a.txt' is listed twice, first in line 1"),
+        ("a.txt\nmissing.txt\n", "train.txt:2: the instance 'missing.txt' does not exist, unlike others"),
+        ("# nothing\n", "train.txt: the list holds no instances"),
+        ("a.txt 'x\n", "train.txt:1: a quotation mark is not closed"),
+    ],
+)
+def test_wrong_lists_are_refused_with_their_line(tmp_path: Path, listed: str, complaint: str):
+    path = irace(tmp_path, 'trainInstancesFile = "train.txt"\n')
+    files(tmp_path, train__txt=listed)
+    with pytest.raises(ScenarioError) as refused:
+        read_scenario(path)
+    assert complaint in str(refused.value)
+
+
+def test_a_runner_that_may_not_be_executed_is_refused(tmp_path: Path):
+    path = irace(tmp_path)
+    (tmp_path / "target-runner").chmod(0o644)
+    with pytest.raises(ScenarioError, match=r"target-runner' is not executable or not there; run chmod \+x"):
+        read_scenario(path)
+
+
+def test_a_forbidden_file_of_irace_3_is_honoured(tmp_path: Path):
+    path = irace(tmp_path, 'forbiddenFile = "forbidden.txt"\n')
+    files(tmp_path, forbidden__txt='(mode == "safe") & (alpha > 0.5)\n')
+    program(tmp_path / "target-runner")
+    assert len(read_scenario(path).space.forbidden) == 1

@@ -1,0 +1,180 @@
+"""Scenarios of SMAC, ParamILS and AClib: what they say becomes a scenario of ours, with the same call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from scenario.dialects.foreign_files import PCS, SMAC, files, program, smac
+from utilitune.errors import ScenarioError
+from utilitune.scenario import build_target, read_scenario, understand
+from utilitune.targets.base import Invocation
+from utilitune.utility import parse_utility
+
+
+def words(scenario, instance: str, captime_s: float = 2.5, **values: object):
+    configuration = scenario.space.completed(values)
+    return build_target(scenario).prepare(Invocation(configuration, instance, 7, captime_s)).argv
+
+
+def test_the_old_call_word_by_word(tmp_path: Path):
+    scenario = read_scenario(smac(tmp_path))
+    assert words(scenario, "a.cnf", alpha=0.25, mode="safe", depth=4) == (
+        str(tmp_path / "wrapper"),
+        "--fixed=a = b",
+        "a.cnf",
+        "SAT",
+        "3",
+        "2147483647",
+        "7",
+        "-alpha",
+        "0.25",
+        "-mode",
+        "safe",
+        "-depth",
+        "4",
+    )
+    assert words(scenario, "b.cnf")[3] == "0"
+    assert words(scenario, "unheard of")[2:4] == ("unheard of", "0")
+
+
+def test_the_rest_of_the_scenario(tmp_path: Path):
+    more = (
+        "tuner_timeout = 500\nwallclock_limit = 600\nruncount_limit = 70\nmemory_limit = 100\n"
+        "test-instance-file = test.txt\nfeature_file = features.csv\nexecdir = .\ndeterministic = 1\n"
+        "cutoff_length = 99\n"
+    )
+    path = smac(tmp_path, more)
+    files(tmp_path, test__txt="c.cnf\n", features__csv="instance,size\na.cnf,1\nb.cnf,2\n")
+    scenario = read_scenario(path)
+    assert scenario.training.names == ("a.cnf", "b.cnf")
+    assert scenario.test.names == ("c.cnf",)
+    stop = scenario.stop
+    assert (stop.cpu_time_s, stop.wall_time_s, stop.runs) == (500, 600, 70)
+    assert scenario.memory_bytes == 100 * 1024 * 1024
+    assert scenario.features == "features.csv"
+    assert scenario.max_captime_s == 20
+    assert words(scenario, "a.cnf")[4:7] == ("3", "99", "0")
+
+
+@pytest.mark.parametrize(
+    ("objective", "worth_at_ten"),
+    [("PAR10", 0.95), ("MEAN10", 0.95), ("mean", 0.5), ("MEAN1000", 0.9995), ("", 0.95)],
+)
+def test_the_utility_is_the_penalised_runtime(tmp_path: Path, objective: str, worth_at_ten: float):
+    line = f"overall_obj = {objective}" if objective else ""
+    path = smac(tmp_path, scenario=SMAC.replace("overall_obj = PAR10", line))
+    utility = parse_utility(read_scenario(path).utility)
+    assert float(utility(10)) == pytest.approx(worth_at_ten)
+    assert float(utility(20)) == 0
+
+
+def test_paths_may_start_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    library = tmp_path / "library"
+    (library / "scenarios" / "one").mkdir(parents=True)
+    (library / "run").mkdir()
+    text = (
+        "algo = python3 ./wrapper.py\nexecdir = ./run\nparamfile = ./algorithms/p.pcs\ncutoff_time = 3\n"
+        "instance_file = ./lists/train.txt\n"
+    )
+    path = library / "scenarios" / "one" / "scenario.txt"
+    path.write_text(text)
+    files(library, algorithms_in_p__pcs=PCS, lists_in_train__txt="data/a.cnf\n", data_in_a__cnf="1")
+    monkeypatch.chdir(library)
+    scenario = read_scenario(path)
+    assert scenario.directory == library / "run"
+    assert scenario.training.names == ("../data/a.cnf",)
+    assert scenario.name == "one"
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match=r"scenario.txt:3: .*neither from the scenario's folder nor from"):
+        read_scenario(path)
+
+
+def test_instances_need_not_be_files(tmp_path: Path):
+    path = smac(tmp_path)
+    files(tmp_path, train__txt="1000 large\n'two words' small\n")
+    understanding = understand(path)
+    scenario = understanding.scenario
+    assert (scenario.training.names, scenario.training.files) == (("1000", "two words"), False)
+    assert words(scenario, "two words")[2:4] == ("two words", "small")
+    assert any("passed as written: no files" in line for line in understanding.understood)
+
+
+@pytest.mark.parametrize(
+    "sign", ["--config", "from genericWrapper4AC.generic_wrapper import AbstractWrapper"]
+)
+def test_a_wrapper_that_speaks_aclib2_is_called_so(tmp_path: Path, sign: str):
+    path = smac(tmp_path)
+    program(tmp_path / "wrapper", f"#!/usr/bin/env python3\n# {sign}\n")
+    understanding = understand(path)
+    assert words(understanding.scenario, "a.cnf", alpha=0.25, mode="fast")[2:] == (
+        "--instance",
+        "a.cnf",
+        "--cutoff",
+        "2.5",
+        "--seed",
+        "7",
+        "--config",
+        "-alpha",
+        "0.25",
+        "-mode",
+        "fast",
+    )
+    assert understanding.scenario.target.rules.contract == "aclib2"
+    assert any("called as AClib2 wrappers are" in line for line in understanding.understood)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("DEFAULT", []),
+        ("RANDOM", []),
+        (
+            "-mode 'safe' -depth '7' -alpha '0.125'",
+            [{"alpha": 0.125, "mode": "safe", "depth": 7}],
+        ),
+        ("-mode fast -depth 7", [{"alpha": 0.5, "mode": "fast"}]),
+    ],
+)
+def test_an_initial_incumbent_is_tried_first(tmp_path: Path, text: str, expected: list[dict]):
+    scenario = read_scenario(smac(tmp_path, f"initial_incumbent = {text}\n"))
+    assert [dict(each) for each in scenario.initial] == expected
+
+
+def test_what_was_understood_and_what_has_no_meaning_is_listed(tmp_path: Path):
+    understanding = understand(smac(tmp_path, "output_dir = out\nintensification_percentage = 0.5 # note\n"))
+    assert "cutoff_time = 20 → largest captime 20 s" in understanding.understood
+    assert "instance_file = train.txt → 2 training instances, 1 with specifics" in understanding.understood
+    assert understanding.without_meaning == ("output_dir", "intensification_percentage")
+
+
+@pytest.mark.parametrize(
+    ("more", "complaint"),
+    [
+        ("cutof_time = 5\n", "8: there is no option 'cutof_time'; did you mean 'cutoff_time'?"),
+        ("run_obj = QUALITY\n", "8: run_obj is QUALITY, but here a program is configured for the time"),
+        ("cutoff_time = soon\n", "8: cutoff_time must be a number above 0, not 'soon'"),
+        ("deterministic = perhaps\n", "8: deterministic must be true or false, not 'perhaps'"),
+        ("instance_file = none.txt\n", "8: the file 'none.txt' does not exist"),
+        ("algo = ./nobody\n", "8: the program './nobody' is neither an executable file"),
+        ("algo = './wrapper\n", "8: algo has a quotation mark that is not closed"),
+        ("execdir = nowhere\n", "8: the folder 'nowhere' does not exist"),
+        ("just words\n", "8: a line of a SMAC scenario is key = value"),
+        ("initial_incumbent = -mode fast -depth\n", "8: initial_incumbent must be DEFAULT or options"),
+        ("initial_incumbent = -speed 3\n", "8: there is no parameter 'speed'"),
+        ("initial_incumbent = -mode slow\n", "8: this is no configuration of the program"),
+    ],
+)
+def test_mistakes_are_refused_with_their_line(tmp_path: Path, more: str, complaint: str):
+    path = smac(tmp_path, more)
+    with pytest.raises(ScenarioError) as refused:
+        read_scenario(path)
+    assert f"{path}:{complaint}" in str(refused.value)
+
+
+@pytest.mark.parametrize("key", ["algo", "paramfile", "instance_file"])
+def test_what_is_missing_is_named(tmp_path: Path, key: str):
+    lines = [line for line in SMAC.splitlines() if not line.startswith(key)]
+    with pytest.raises(ScenarioError, match=f"{key} is missing"):
+        read_scenario(smac(tmp_path, scenario="\n".join(lines)))
