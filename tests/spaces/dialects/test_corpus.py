@@ -87,7 +87,7 @@ def test_a_damaged_file_is_read_or_refused_with_its_place(name: str, tmp_path: P
     chance = random.Random(name)
     content = (CORPUS / name).read_bytes()
     path = tmp_path / name
-    for _ in range(40):
+    for _ in range(15):
         path.write_bytes(damaged(content, chance))
         error = None
         try:
