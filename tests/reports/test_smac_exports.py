@@ -1,0 +1,78 @@
+"""The files of SMAC: what a stored run becomes there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from session.simulated_scenarios import make_scenario
+from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus
+from utilitune.reports.exports import run_history, trajectory_lines, trajectory_rows
+from utilitune.store import MemoryStore, Snapshot
+from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MemoryStore:
+    """Two configurations; the second becomes the answer."""
+    scenario = make_scenario(tmp_path, utility="uniform(k0=10)", max_captime_s=10.0)
+    store = MemoryStore(Snapshot(scenario.snapshot(), scenario.digest()))
+    store.begin_session({})
+    store.add_configuration(ConfigurationRecord(0, {"x": 0.9}, Origin.DEFAULT))
+    store.add_configuration(ConfigurationRecord(1, {"x": 0.25}, Origin.RANDOM))
+    outcomes = [
+        (0, 0, 5.0, RunOutcome(RunStatus.TIMEOUT, 5.0)),
+        (1, 0, 5.0, RunOutcome(RunStatus.FINISHED, 2.0)),
+        (1, 1, 10.0, RunOutcome(RunStatus.TIMEOUT, 10.0)),
+        (1, 2, 5.0, RunOutcome(RunStatus.CRASHED, 0.1, detail="exit code 1")),
+    ]
+    for number, (configuration, position, captime_s, outcome) in enumerate(outcomes, 1):
+        request = RunRequest(configuration, position, captime_s)
+        store.add_run(RunRecord(request, outcome, seed=number, started_at=10.0 * number, ended_at=99.0))
+        best = 0 if number == 1 else 1
+        store.add_progress(Progress(best, 0.5, None, 0.1, 5.0 * number, number, number, 2, 2))
+    return store
+
+
+def test_a_trajectory_has_a_line_for_every_point(store: MemoryStore):
+    lines = [json.loads(line) for line in trajectory_lines(store)]
+    assert [line["evaluations"] for line in lines] == [1, 2, 3, 4]
+    assert [line["cost"] for line in lines] == pytest.approx([0.5, 0.2, 0.6, 2.2 / 3])
+    assert [line["incumbent"] for line in lines[:2]] == [["x='0.9'"], ["x='0.25'"]]
+    assert lines[0]["origin"] == "Default"
+    assert set(lines[0]) == {
+        "cpu_time",
+        "wallclock_time",
+        "evaluations",
+        "cost",
+        "incumbent",
+        "origin",
+        "budget",
+    }
+
+
+def test_a_run_history_holds_every_run(store: MemoryStore):
+    history = json.loads(json.dumps(run_history(store)))
+    assert history["configs"] == {"1": {"x": 0.9}, "2": {"x": 0.25}}
+    assert history["config_origins"] == {"1": "Default", "2": "Random Search"}
+    statuses = [value[2]["__enum__"] for _, value in history["data"]]
+    assert statuses == [
+        "StatusType.CAPPED",
+        "StatusType.SUCCESS",
+        "StatusType.TIMEOUT",
+        "StatusType.CRASHED",
+    ]
+    key, value = history["data"][1]
+    assert key[0] == 2
+    assert key[1].startswith("i")
+    assert key[2:] == [2, 0.0]
+    assert value[:2] == pytest.approx([0.2, 2.0])
+    assert value[3:] == [20.0, 99.0, {"captime": 5.0}]
+    assert history["data"][3][1][5] == {"captime": 5.0, "detail": "exit code 1"}
+
+
+def test_the_table_has_a_row_per_answer_and_the_last_point(store: MemoryStore):
+    rows = trajectory_rows(store)
+    assert [(row["configuration"], row["runs"]) for row in rows] == [(0, 1), (1, 2), (1, 4)]

@@ -1,0 +1,114 @@
+"""Configurations that are tried first, and runs of an earlier folder: what counts, what the promise says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from session.simulated_scenarios import backend, make_scenario
+from utilitune.errors import UsageError
+from utilitune.session.coordinator import LiveBudget
+from utilitune.session.opening import run_scenario, settings_of
+from utilitune.session.result import RunResult
+from utilitune.session.reusing import EarlierRuns
+from utilitune.spaces import Assignment
+from utilitune.store import read_run_folder
+from utilitune.store.records import Origin
+
+
+def settings(scenario, earlier=None, **budget):
+    return replace(settings_of(scenario, workers=1), budget=LiveBudget(**budget), earlier=earlier)
+
+
+def earlier_of(folder: Path, scenario) -> EarlierRuns:
+    store = read_run_folder(folder)
+    try:
+        return EarlierRuns.read(store, folder, scenario)
+    finally:
+        store.close()
+
+
+def first_run(tmp_path: Path, **changes: object):
+    scenario = make_scenario(tmp_path, **changes)
+    run_scenario(scenario, tmp_path / "first", settings(scenario, max_runs=80), backend=backend(1))
+    return scenario
+
+
+def test_listed_configurations_are_tried_first_and_give_no_credit_for_gamma(tmp_path: Path):
+    listed = tuple(Assignment({"x": x}) for x in (0.3, 0.9, 0.31))
+    plain = make_scenario(tmp_path, procedure="coup", options={})
+    warm = replace(plain, initial=listed)
+    results = [
+        run_scenario(each, None, settings(each, max_runs=10), backend=backend(1)) for each in (plain, warm)
+    ]
+    assert results[1].progress.configurations == results[0].progress.configurations + 2
+    assert results[1].progress.gamma == results[0].progress.gamma
+
+
+def test_the_default_is_first_and_nothing_twice(tmp_path: Path):
+    scenario = make_scenario(tmp_path, initial=(Assignment({"x": 0.3}), Assignment({"x": 0.9})))
+    folder = tmp_path / "run"
+    run_scenario(scenario, folder, settings(scenario, max_runs=10), backend=backend(1))
+    store = read_run_folder(folder)
+    records = store.configurations()
+    store.close()
+    assert [(each.assignment["x"], each.origin) for each in records[:2]] == [
+        (0.9, Origin.DEFAULT),
+        (0.3, Origin.USER),
+    ]
+    assert records[2].origin is Origin.RANDOM
+
+
+def test_earlier_runs_are_not_made_again_and_prove_the_same(tmp_path: Path):
+    scenario = first_run(tmp_path)
+    other = replace(scenario, utility="uniform(k0=40)", stop=replace(scenario.stop, epsilon=0.7))
+    cold = run_scenario(other, None, settings(other), backend=backend(1))
+    folder = tmp_path / "second"
+    warm = run_scenario(
+        other, folder, settings(other, earlier_of(tmp_path / "first", other)), backend=backend(1)
+    )
+    assert warm.best == cold.best
+    assert warm.progress.epsilon == cold.progress.epsilon
+    assert warm.progress.runs < cold.progress.runs
+    assert warm.progress.total_time_s < cold.progress.total_time_s
+
+
+def test_the_promise_says_what_it_rests_on_also_after_a_second_start(tmp_path: Path):
+    scenario = first_run(tmp_path)
+    other = replace(scenario, utility="uniform(k0=40)", stop=replace(scenario.stop, epsilon=0.7))
+    folder = tmp_path / "second"
+    earlier = earlier_of(tmp_path / "first", other)
+    run_scenario(other, folder, settings(other, earlier, max_runs=3), backend=backend(1))
+    resumed = run_scenario(other, folder, settings(other, earlier), backend=backend(1))
+    said = f"This uses runs of {tmp_path / 'first'}: it holds if neither the utility nor the configurations"
+    assert resumed.promise.sentence().count(said) == 1
+    store = read_run_folder(folder)
+    assert said in RunResult.read(store, folder).promise.sentence()
+    taken = [run for run in store.runs() if run.taken_over]
+    store.close()
+    assert taken
+    assert resumed.progress.runs == len(resumed.runs) - len(taken)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"seed": 2}, "has another seed, so its instances come in another order"),
+        ({"memory_bytes": 10**9}, "has another memory limit"),
+    ],
+)
+def test_runs_that_mean_something_else_are_refused(tmp_path: Path, changes: dict, complaint: str):
+    scenario = first_run(tmp_path)
+    with pytest.raises(UsageError, match=complaint):
+        earlier_of(tmp_path / "first", replace(scenario, **changes))
+
+
+def test_a_configuration_that_the_earlier_run_found_cannot_be_listed_on_the_same_order(tmp_path: Path):
+    scenario = first_run(tmp_path)
+    store = read_run_folder(tmp_path / "first")
+    found = Assignment(store.configurations()[3].assignment)
+    store.close()
+    with pytest.raises(UsageError, match=r"configuration 1 to try first was found by .*another seed"):
+        earlier_of(tmp_path / "first", replace(scenario, initial=(found,)))
