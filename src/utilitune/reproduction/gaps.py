@@ -58,7 +58,8 @@ def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tup
                 job(setting, "successive-halving", utility, seed, **told),
             )
         for eta in (3, 5) if quick else (2, 3, 4, 5, 6):
-            told = {"eta": str(eta), "resource": f"{eta**6 - 1}", "captime": f"{captime_s:g}"}
+            resource_s = max(eta, min(eta**6 - 1, round(setting.longest_s)))
+            told = {"eta": str(eta), "resource": f"{resource_s}", "captime": f"{captime_s:g}"}
             yield f"η {eta}, captime {captime_s:g} s", job(setting, "hyperband", utility, seed, **told)
     yield from _ac_band(setting, utility, seed, "utility", quick=quick)
 
@@ -159,14 +160,27 @@ def _draw(study: Study, quantile: float, title: str) -> Any:  # noqa: ANN401 -- 
             else:
                 _draw_point(each, outcomes, partial(_gap, study, panel, quantile), style)
         time_axis(each)
+        each.set_xlim(left=_first_change_s(study, panel) / 5)
         each.set_yscale("symlog", linthresh=_LINEAR_BELOW)
-        each.set_ylim(0, 110)
+        each.set_ylim(-_LINEAR_BELOW / 10, 110)
         each.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
         each.set_ylabel("gap to the best (%)")
         what = "optimising utility" if panel == UTILITY else f"optimising runtime, quantile {quantile:g}"
         each.set_title(what, fontsize=10)
         legend(each, loc="lower left")
     return figure
+
+
+def _first_change_s(study: Study, panel: str) -> float:
+    """When the first of our procedures changes its answer."""
+    times = [
+        point.time_s
+        for series, outcome in study.played(panel)
+        if outcome.anytime and series.job.procedure != "spc"
+        for point in outcome.points
+        if point.row != outcome.points[0].row
+    ]
+    return min(times, default=1.0)
 
 
 def _points_first(group: tuple[tuple[str, str], list[Outcome]]) -> tuple[bool, bool]:
@@ -200,6 +214,7 @@ def _draw_point(axes: Any, outcomes: list[Outcome], gap: Gap, style: dict[str, A
         markersize=3.5,
         elinewidth=0.6,
         alpha=0.8,
+        clip_on=False,
         **style,
     )
 

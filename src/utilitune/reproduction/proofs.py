@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 LOG_LAPLACE = "log-Laplace"
 UNIFORM = "uniform"
 _REASONABLE = 0.3
-_STEP = 0.01
 _NAIVE_TARGETS = (0.3, 0.25, 0.2, 0.15, 0.1)
 _GREYS = ("#c4c4c4", "#a6a6a6", "#858585", "#5f5f5f")
 _TOP_SHARE = 0.1
@@ -107,9 +106,9 @@ def _figure_1_claims(study: Study) -> list[Claim]:
 
 
 def times_sooner(first: Outcome, second: Outcome, target: float) -> list[float]:
-    """How many times sooner one procedure proves ε than another, for ε from 0.3 down to what both prove."""
-    levels = np.arange(_REASONABLE, target - _STEP / 2, -_STEP)
-    pairs = [(first.time_to(float(epsilon)), second.time_to(float(epsilon))) for epsilon in levels]
+    """How many times sooner one procedure proves ε than another, for ε = .3, .29, … as far as both get."""
+    levels = [percent / 100 for percent in range(round(100 * _REASONABLE), round(100 * target) - 1, -1)]
+    pairs = [(first.time_to(epsilon), second.time_to(epsilon)) for epsilon in levels]
     return [theirs / ours for ours, theirs in pairs if np.isfinite(ours) and np.isfinite(theirs)]
 
 
@@ -150,6 +149,7 @@ def _draw_figure_2(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         style = {"color": COLOURS[series.label], "label": NAMES[series.label], "linewidth": 1.2}
         sorted_times(axes, outcome.time_each_s, best_first(study), **style)
     _configuration_axis(axes)
+    legend(axes)
     return figure
 
 
@@ -157,7 +157,6 @@ def _configuration_axis(axes: Any) -> None:  # noqa: ANN401 -- matplotlib's axes
     axes.set_yscale("log")
     axes.set_xlabel("configurations, best first")
     axes.set_ylabel("time spent on it (s)")
-    legend(axes)
 
 
 def _figure_2_claims(study: Study) -> list[Claim]:

@@ -46,6 +46,7 @@ class Setting:
         captimes_s: Captimes of Naive, Successive Halving and Hyperband.
         patience_s: When SPC is stopped.
         accuracy: ε of ImpatientCapsAndRuns.
+        longest_s: What one configuration takes on all instances, on average.
     """
 
     source: str
@@ -58,6 +59,7 @@ class Setting:
     captimes_s: tuple[float, ...]
     patience_s: float
     accuracy: float
+    longest_s: float
 
     @property
     def log_laplace(self) -> str:
@@ -99,6 +101,7 @@ class Setting:
             captimes_s=captimes_s,
             patience_s=patience_s,
             accuracy=accuracy,
+            longest_s=max(matrix.positions, POSITIONS) * float(_capped_sample(matrix).mean()),
         )
 
 

@@ -1,0 +1,80 @@
+"""Every figure on a tiny matrix: its files, its table and its claims."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from utilitune.errors import UsageError
+from utilitune.reproduction import FIGURES, Effort, reproduce
+from utilitune.reproduction.jobs import Outcome, Point
+from utilitune.reproduction.making import named_figure
+from utilitune.reproduction.proofs import times_sooner
+from utilitune.reproduction.recipe import Claim, span
+
+SOURCE = "synthetic:rows=12,columns=400,seed=5,spread=1.5,cutoff_s=900"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("reproduction")
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_writes_its_data_two_pictures_and_its_claims(folder: Path, name: str):
+    (report,) = reproduce(SOURCE, folder, [name], effort=Effort(seeds=1, quick=True), workers=1)
+    assert [path.name for path in report.files] == [f"{name}.csv", f"{name}.pdf", f"{name}.png"]
+    assert all(path.stat().st_size > 100 for path in report.files)
+    assert report.claims
+    labels = {row["label"] for row in table(report.files[0])}
+    assert "wager" in labels
+    assert len(labels) > 2
+    assert (folder / "claims.txt").read_text(encoding="utf-8").count(name) == len(report.claims)
+
+
+def test_the_claims_of_the_paper_hold_on_easy_data(folder: Path):
+    reports = reproduce(SOURCE, folder, ["1", "6"], effort=Effort(seeds=1, quick=True), workers=1)
+    claims = {claim.text: claim.holds for report in reports for claim in report.claims}
+    assert claims["OUP proves every ε ≤ 0.3 before UP, log-Laplace"]
+    assert claims["The new doubling rule is no slower for UP"]
+
+
+def test_gaps_are_between_zero_and_one(folder: Path):
+    reproduce(SOURCE, folder, ["5"], effort=Effort(seeds=1, quick=True), workers=1)
+    rows = table(folder / "fig5.csv")
+    gaps = [float(row["gap"]) for row in rows if not row["refused"]]
+    assert gaps
+    assert all(0 <= gap < 1 for gap in gaps)
+    assert {row["panel"] for row in rows} == {"utility", "runtime"}
+
+
+def test_unknown_figures_and_no_seeds_are_refused(tmp_path: Path):
+    with pytest.raises(UsageError, match="there is no figure '8'"):
+        reproduce(SOURCE, tmp_path, ["8"])
+    with pytest.raises(UsageError, match="seeds must be at least 1"):
+        reproduce(SOURCE, tmp_path, effort=Effort(seeds=0))
+    assert named_figure("3") is named_figure("fig3")
+
+
+def test_times_sooner_compares_only_what_both_prove():
+    quick = Outcome(points=tuple(Point(t, 0, e) for t, e in ((1.0, 0.9), (2.0, 0.29), (4.0, 0.2))))
+    slow = Outcome(points=tuple(Point(t, 0, e) for t, e in ((1.0, 0.9), (10.0, 0.25))))
+    ratios = times_sooner(quick, slow, 0.1)
+    assert len(ratios) == 6  # 0.30, 0.29, …, 0.25
+    assert ratios[0] == 5.0
+    assert ratios[-1] == 2.5
+
+
+def test_claims_in_words():
+    assert Claim("A", holds=True, detail="2 times").line() == "A: holds (2 times)"
+    assert Claim("A", holds=False, detail="0.5 times").line() == "A: DOES NOT HOLD (0.5 times)"
+    assert Claim("A", None, "no data").line() == "A: cannot be told (no data)"
+    assert span([2.0, 8.0]) == "4.00 times on average, 2.00 to 8.00"
+    assert span([]) == "nothing to compare"
