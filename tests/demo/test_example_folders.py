@@ -40,7 +40,7 @@ def clasp(tmp_path: Path):
 def test_every_example_has_a_guide_that_the_overview_names():
     folders = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
     overview = (EXAMPLES / "README.md").read_text()
-    assert folders == ["clasp", "kissat", "python_function"]
+    assert folders == ["aclib_sat", "clasp", "irace_tsp", "kissat", "python_function"]
     assert all(
         f"({name}/README.md)" in overview and (EXAMPLES / name / "README.md").is_file() for name in folders
     )
