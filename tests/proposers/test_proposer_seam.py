@@ -46,10 +46,11 @@ def test_a_share_that_leaves_too_few_random_draws_is_refused(share):
 
 
 def test_a_repeated_run_replaces_the_earlier_one():
-    runs = Runs.of([(0, 0, math.inf, 1.0), (1, 0, 0.5, 0.5), (0, 0, 3.0, 3.0)])
-    assert runs.configuration.tolist() == [0, 1]
-    assert runs.runtime_s.tolist() == [3.0, 0.5]
-    assert len(Runs.of([]).configuration) == 0
+    runs = Runs.of([(0, 0, math.inf, 1.0), (1, 0, 0.5, 0.5), (0, 0, 3.0, 3.0), (0, 1, 2.0, 2.0)]).latest()
+    assert runs.configuration.tolist() == [1, 0, 0]
+    assert runs.position.tolist() == [0, 0, 1]
+    assert runs.runtime_s.tolist() == [0.5, 3.0, 2.0]
+    assert len(Runs.of([]).latest().configuration) == 0
 
 
 def test_random_draws_follow_from_seed_and_number_alone():

@@ -76,5 +76,5 @@ class BackgroundProposals(History[Kind]):
             return
         task = self.task()
         if task is not None:
-            self._asked = (task.size, task.number)
+            self._asked = (self.size, self.proposed)
             self._job = self._thread.submit(self._model.proposals, task, AHEAD)

@@ -22,7 +22,7 @@ Kind = TypeVar("Kind")
 
 
 class Runs(NamedTuple):
-    """Runs as columns, one entry per run; no configuration has two runs on one position.
+    """Runs as columns, one entry per run.
 
     Attributes:
         configuration: Whose run, counted from 0.
@@ -38,17 +38,23 @@ class Runs(NamedTuple):
 
     @classmethod
     def of(cls, records: Iterable[tuple[int, int, float, float]]) -> Runs:
-        """Runs from records in the order in which they were made; a repeated run replaces the earlier one."""
-        latest = {(record[0], record[1]): record for record in records}
-        table = np.array(list(latest.values()), dtype=np.float64).reshape(-1, 4).T
+        """Runs from records in the order in which they were made."""
+        table = np.array(list(records), dtype=np.float64).reshape(-1, 4).T
         return cls(table[0].astype(np.int64), table[1].astype(np.int64), table[2], table[3])
+
+    def latest(self) -> Runs:
+        """Only the last of the runs that a configuration made on one position."""
+        width = int(self.position.max(initial=0)) + 1
+        keys = (self.configuration * width + self.position)[::-1]
+        kept = np.sort(len(keys) - 1 - np.unique(keys, return_index=True)[1])
+        return Runs(self.configuration[kept], self.position[kept], self.runtime_s[kept], self.known_s[kept])
 
 
 class Proposer(Protocol[Kind]):
     """A model that has an opinion on which configuration to try next."""
 
     def learn(self, runs: Runs, configurations: Sequence[Kind]) -> None:
-        """Forget everything and learn from these runs of these configurations."""
+        """Forget everything and learn from these runs of these configurations, none of them repeated."""
         ...
 
     def propose(self, known: Sequence[Kind], generator: np.random.Generator) -> Kind | None:

@@ -8,6 +8,7 @@ little compared with the runs between them.
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Generic, NamedTuple
 
 import numpy as np
@@ -29,11 +30,16 @@ _GROWTH = 1.3
 _STREAM = 2
 
 
+def next_size(size: int) -> int:
+    """The number of runs on which a model is fitted after it was fitted on `size`."""
+    return max(FEWEST_RUNS, int(_GROWTH * size))
+
+
 def fitted_runs(count: int) -> int:
     """How many of `count` runs the model is fitted on; 0 while they are too few."""
     size = 0
-    while (larger := max(FEWEST_RUNS, int(_GROWTH * size))) <= count:
-        size = larger
+    while next_size(size) <= count:
+        size = next_size(size)
     return size
 
 
@@ -41,13 +47,11 @@ class Task(NamedTuple, Generic[Kind]):
     """All a proposal follows from, besides the proposer's own seed.
 
     Attributes:
-        size: How many runs the model is fitted on.
-        runs: Those runs.
+        runs: The runs that the model is fitted on, as they were made.
         known: Every configuration in play.
         number: How many proposals were made before.
     """
 
-    size: int
     runs: Runs
     known: Sequence[Kind]
     number: int
@@ -59,14 +63,17 @@ class History(Generic[Kind]):
     Attributes:
         known: The configurations.
         proposed: How many of them were proposals.
+        size: How many runs a model should be fitted on by now; 0 while there is too little to learn from.
     """
 
     def __init__(self) -> None:
         self.known: list[Kind] = []
         self.proposed = 0
-        self._records: list[tuple[int, int, float, float]] = []
+        self.size = 0
+        self._whose, self._where = array("q"), array("q")
+        self._runtime_s, self._known_s = array("d"), array("d")
+        self._played: set[int] = set()
         self._runs = Runs.of([])
-        self._size = 0
 
     def join(self, configuration: Kind, *, proposed: bool) -> None:
         """One more configuration is in play."""
@@ -75,22 +82,27 @@ class History(Generic[Kind]):
 
     def observe(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
         """One more run was made."""
-        self._records.append((configuration, position, runtime_s, known_s))
-
-    @property
-    def size(self) -> int:
-        """How many runs a model should be fitted on by now."""
-        return fitted_runs(len(self._records))
+        self._whose.append(configuration)
+        self._where.append(position)
+        self._runtime_s.append(runtime_s)
+        self._known_s.append(known_s)
+        self._played.add(configuration)
+        if len(self._whose) >= next_size(self.size) and len(self._played) >= FEWEST_CONFIGURATIONS:
+            self.size = fitted_runs(len(self._whose))
 
     def task(self) -> Task[Kind] | None:
         """What the next proposal follows from; None while there is too little to learn from."""
-        size = self.size
-        if size != self._size:
-            self._runs = Runs.of(self._records[:size])
-            self._size = size
-        if len(np.unique(self._runs.configuration)) < FEWEST_CONFIGURATIONS:
+        if not self.size:
             return None
-        return Task(size, self._runs, tuple(self.known), self.proposed)
+        if len(self._runs.position) != self.size:
+            first = slice(0, self.size)
+            self._runs = Runs(
+                np.array(self._whose[first]),
+                np.array(self._where[first]),
+                np.array(self._runtime_s[first]),
+                np.array(self._known_s[first]),
+            )
+        return Task(self._runs, tuple(self.known), self.proposed)
 
 
 class Model(Generic[Kind]):
@@ -108,9 +120,9 @@ class Model(Generic[Kind]):
 
     def proposals(self, task: Task[Kind], count: int) -> list[Kind]:
         """The next `count` proposals that follow from a task, or as many as there are."""
-        if task.size != self._size:
-            self._proposer.learn(task.runs, task.known)
-            self._size = task.size
+        if len(task.runs.position) != self._size:
+            self._proposer.learn(task.runs.latest(), task.known)
+            self._size = len(task.runs.position)
         found: list[Kind] = []
         for number in range(task.number, task.number + count):
             sequence = np.random.SeedSequence(self._seed, spawn_key=(_STREAM, number))

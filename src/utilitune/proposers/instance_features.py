@@ -6,9 +6,9 @@
     a.cnf,200,850
     b.cnf,310,1400
 
-The first column names the instance as the scenario does, or by its file name alone. An empty cell is a number
-nobody knows and counts as the average of its column. Columns are brought to a common scale, although trees
-do not need it, so that no number is too large for them.
+The first column names the instance as the scenario does, or by a path that ends in the same file name. An
+empty cell is a number nobody knows and counts as the average of its column. Columns are brought to a common
+scale, although trees do not need it, so that no number is too large for them.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 def read_instance_features(path: Path, instances: Sequence[str]) -> NDArray[np.float64]:
     """One line of features per instance, in the order of `instances`; a `DataError` where one has none."""
     lines = _read(path)
+    by_file_name = {PurePath(name).name: values for name, values in lines.items()}
     table = []
     for name in instances:
-        values = lines.get(name, lines.get(PurePath(name).name))
+        values = lines.get(name, by_file_name.get(PurePath(name).name))
         if values is None:
             raise DataError(f"the instance {name!r} has no line of features: add one", path=path)
         table.append(values)
