@@ -33,6 +33,7 @@ import numpy as np
 
 from utilitune.compiled import compiled
 from utilitune.domain import require_probability
+from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -49,6 +50,7 @@ _CELLS = _RUNGS.size * _BETS
 _SMALLEST_GAP = 1e-7
 _LOST = 1e-250  # capital below this is given up, which errs on the safe side and avoids slow arithmetic
 _ROUNDING = 1.0 + 1e-9  # what floating-point products may be off by, and more
+_ROUNDING_OF_SUMS = 1.0 + 1e-12
 
 
 @compiled
@@ -128,7 +130,7 @@ def raised_bound(values: NDArray[np.float64], population: int, bound: float, thr
     total = values.sum()
     mean = total / values.size
     if population > 0:
-        bound = max(bound, total / population)
+        bound = max(bound, total / population / _ROUNDING_OF_SUMS)
     goal = threshold * _BETS * _ROUNDING
     while mean - bound > _SMALLEST_GAP:
         rungs = bound + (mean - bound) * _RUNGS
@@ -151,13 +153,15 @@ def lower_bound(least: ArrayLike, delta: float, population: int = INFINITE) -> f
         delta: The share of δ spent on this bound.
         population: Number of instances where they are drawn without replacement from a list.
     """
-    return float(raised_bound(_checked(least), population, 0.0, 1.0 / require_probability("delta", delta)))
+    threshold = 1.0 / require_probability("delta", delta)
+    values = np.ascontiguousarray(least, dtype=np.float64)
+    if values.size and not (values.min() >= 0.0 and values.max() < np.inf):
+        raise UsageError("utilities must be numbers from 0 up: correct the values the bound is asked for")
+    if 0 < population < values.size:
+        raise UsageError(f"{values.size} runs cannot be on different ones of only {population} instances")
+    return float(raised_bound(values, population, 0.0, threshold))
 
 
 def upper_bound(most: ArrayLike, delta: float, population: int = INFINITE) -> float:
     """An upper bound on the mean utility; `most` holds Y = u(min(t, c)) of the runs 1 … m."""
     return 1.0 - lower_bound(1.0 - np.asarray(most, dtype=np.float64), delta, population)
-
-
-def _checked(values: ArrayLike) -> NDArray[np.float64]:
-    return np.ascontiguousarray(values, dtype=np.float64)

@@ -19,6 +19,7 @@ import numpy as np
 
 from utilitune.bounds.betting import INFINITE, lower_bound, raised_bound
 from utilitune.compiled import compiled
+from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -50,5 +51,8 @@ def difference_bound(
         delta: The share of δ spent on this pair.
         population: Number of instances where they are drawn without replacement from a list.
     """
-    values = 1.0 - np.asarray(challenger_most, dtype=np.float64) + np.asarray(leader_least, dtype=np.float64)
+    most, least = np.asarray(challenger_most, dtype=np.float64), np.asarray(leader_least, dtype=np.float64)
+    if most.shape != least.shape:
+        raise UsageError("a pair is compared on the same instances: give one value of each per instance")
+    values = 1.0 - most + least
     return 1.0 - lower_bound(values, delta, population)

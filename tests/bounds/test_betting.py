@@ -1,0 +1,119 @@
+"""The betting bounds against their definition, and their edges."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from utilitune.bounds.betting import FRACTIONS, INFINITE, lower_bound, raised_bound, upper_bound
+from utilitune.errors import UsageError
+
+utilities = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60)
+shares = st.sampled_from([0.3, 0.05, 0.001])
+
+
+def capital(values: list[float], mu: float, population: int = INFINITE) -> float:
+    """Σ_c w ∏ [(1 − c) + c X/μ_j], straight from the definition; infinite for refuted hypotheses."""
+    total = 0.0
+    for fraction in FRACTIONS:
+        product, seen = 1.0, 0.0
+        for j, value in enumerate(values):
+            mean = mu if population == INFINITE else (population * mu - seen) / (population - j)
+            if mean <= 0:
+                return math.inf if population * mu < sum(values) else product
+            product *= 1 - fraction + fraction * value / mean
+            seen += value
+        total += product / len(FRACTIONS)
+    if population != INFINITE and population * mu < sum(values):
+        return math.inf
+    return total
+
+
+@given(utilities, shares)
+def test_the_bound_has_the_capital_and_is_tight(values, delta):
+    bound = lower_bound(values, delta)
+    mean = float(np.mean(values))
+    assert 0 <= bound <= mean + 1e-12
+    if bound > 0:
+        assert capital(values, bound) >= 1 / delta
+    step = (mean - bound) / 32
+    if step > 1e-6:
+        assert capital(values, bound + step) < 1 / delta
+
+
+@given(utilities, shares, st.integers(0, 200))
+def test_the_finite_bound_has_the_capital_and_is_tight(values, delta, more):
+    population = len(values) + more
+    bound = lower_bound(values, delta, population)
+    mean = float(np.mean(values))
+    assert sum(values) / population - 1e-12 <= bound <= mean + 1e-12
+    if bound > sum(values) / population + 1e-9:
+        assert capital(values, bound * (1 - 1e-12), population) >= 1 / delta * (1 - 1e-6)
+    step = (mean - bound) / 32
+    if step > 1e-6:
+        assert capital(values, bound + step, population) < 1 / delta
+
+
+@given(utilities, shares)
+def test_the_finite_bounds_are_exact_once_everything_was_seen(values, delta):
+    mean = float(np.mean(values))
+    assert lower_bound(values, delta, len(values)) == pytest.approx(mean, abs=1e-9)
+    assert upper_bound(values, delta, len(values)) == pytest.approx(mean, abs=1e-9)
+
+
+@given(utilities, shares)
+def test_the_finite_bound_is_never_looser(values, delta):
+    slack = 0.04  # both are rounded to their own ladder
+    assert lower_bound(values, delta, len(values) + 50) >= lower_bound(values, delta) - slack
+
+
+@given(utilities, shares)
+def test_the_upper_bound_mirrors_the_lower_one(values, delta):
+    assert upper_bound(values, delta) == pytest.approx(1 - lower_bound(1 - np.array(values), delta))
+
+
+@given(utilities, st.data())
+def test_more_watching_never_lowers_the_capital(values, data):
+    raised = [value + data.draw(st.floats(0, 1 - value)) for value in values]
+    for mu in (0.2, 0.5, 0.9):
+        assert capital(raised, mu) >= capital(values, mu) * (1 - 1e-9)
+
+
+def test_nothing_seen_proves_nothing():
+    assert lower_bound([], 0.1) == 0.0
+    assert upper_bound([], 0.1) == 1.0
+
+
+def test_a_bound_once_proved_stays():
+    assert raised_bound(np.zeros(50), INFINITE, 0.4, 10.0) == 0.4
+
+
+@pytest.mark.parametrize("values", [[1.0] * 2000, [0.0] * 2000, [0.5] * 20000, [1e-9] * 100])
+def test_long_and_extreme_sequences_stay_finite(values):
+    low, high = lower_bound(values, 1e-6), upper_bound(values, 1e-6)
+    assert 0 <= low <= values[0] <= high <= 1
+
+
+def test_constant_values_are_learnt_fast():
+    assert lower_bound([0.5] * 500, 0.01) > 0.48
+    assert upper_bound([0.5] * 500, 0.01) < 0.52
+
+
+@pytest.mark.parametrize("values", [[-0.1], [math.nan], [0.2, math.inf]])
+def test_values_that_are_no_utilities_are_refused(values):
+    with pytest.raises(UsageError, match="utilit"):
+        lower_bound(values, 0.1)
+
+
+def test_more_values_than_instances_are_refused():
+    with pytest.raises(UsageError, match="instances"):
+        lower_bound([0.5, 0.5], 0.1, population=1)
+
+
+def test_delta_must_be_a_probability():
+    with pytest.raises(UsageError, match="delta"):
+        lower_bound([0.5], 0.0)
