@@ -24,6 +24,7 @@ def test_lines_are_found_by_full_or_file_name_and_scaled(tmp_path):
         ("instance,size\n\na,big\n", r"features\.csv:3: 'big' is not a number \(feature 'size'\)"),
         ("instance,size\na,inf\n", r"features\.csv:2: 'inf' is not a number"),
         ("instance,size\nz,1\n", r"the instance 'a' has no line of features: add one"),
+        ("instance,size\nx/a,1\ny/a,2\n", r"the instance 'a' has no line of features: add one"),
     ],
 )
 def test_mistakes_are_named_with_their_line(tmp_path, text, message):

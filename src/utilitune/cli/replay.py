@@ -66,6 +66,10 @@ _Growth = Annotated[
 _GammaWeight = Annotated[
     float, typer.Option(help="wager, adaptive growth: what a smaller γ is worth, in units of ε.")
 ]
+_Proposals = Annotated[
+    float,
+    typer.Option(help="wager, growing sets, data with features: the share of rows that a model proposes."),
+]
 _Gamma = Annotated[
     float | None,
     typer.Option(help="... and the promise covers all but this fraction of the space (growing sets)."),
@@ -116,6 +120,7 @@ def replay(
     gamma: _Gamma = None,
     growth: _Growth = None,
     gamma_weight: _GammaWeight = 1.0,
+    proposals: _Proposals = 0.5,
     population: _Population = "infinite",
     doubling: _Doubling = "new",
     captime0: _FirstCaptime = None,
@@ -160,6 +165,7 @@ def replay(
             gamma=gamma,
             growth=growth,
             gamma_weight=gamma_weight,
+            proposals=proposals,
             population=population,
             doubling=doubling,
             captime0_s=None if captime0 is None else parse_duration(captime0),

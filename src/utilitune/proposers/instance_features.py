@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 def read_instance_features(path: Path, instances: Sequence[str]) -> NDArray[np.float64]:
     """One line of features per instance, in the order of `instances`; a `DataError` where one has none."""
     lines = _read(path)
-    by_file_name = {PurePath(name).name: values for name, values in lines.items()}
+    bare = Counter(PurePath(name).name for name in lines)
+    by_file_name = {
+        PurePath(name).name: values for name, values in lines.items() if bare[PurePath(name).name] == 1
+    }
     table = []
     for name in instances:
         values = lines.get(name, by_file_name.get(PurePath(name).name))
