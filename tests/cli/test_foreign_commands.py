@@ -79,3 +79,19 @@ def test_a_trajectory_in_every_format(tmp_path: Path):
     assert len(json.loads(file.read_text())["data"]) == result.progress.runs
     with pytest.raises(UsageError, match="did you mean 'aclib2'"):
         invoke("trajectory", toy.folder, "--format", "aclib")
+
+
+def test_instances_are_exported_with_features_and_how_the_best_did(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    text = toy.scenario.read_text().replace("[instances]\n", '[instances]\nfeatures = "size.csv"\n')
+    toy.scenario.write_text(text)
+    names = [f"train/{number} train.txt,{number}" for number in range(1, 41)]
+    (tmp_path / "size.csv").write_text("\n".join(["instance,size", *names]) + "\n")
+    toy.run()
+    file = tmp_path / "instances.csv"
+    assert "Wrote 40 instances" in invoke("export", toy.folder, file, "--what", "instances").stdout
+    header, first, *_ = file.read_text().splitlines()
+    assert header.split(",")[:2] == ["position", "instance"]
+    assert header.endswith("best_status,best_runtime_s,feature.size")
+    assert first.startswith("0,train/")
+    assert "finished" in first

@@ -21,7 +21,10 @@ def export(
     file: Annotated[Path, typer.Argument(help="Where to write; the name ends in .csv or .parquet.")],
     what: Annotated[
         str,
-        typer.Option(help="runs, configurations, or trajectory (what was proved after how much time)."),
+        typer.Option(
+            help="runs, configurations, instances (with their features and how the best did on them), or "
+            "trajectory (what was proved after how much time)."
+        ),
     ] = "runs",
 ) -> None:
     """Write what a run folder holds to a CSV or Parquet file.
@@ -72,8 +75,15 @@ def _trajectory(store: StoreReader) -> Iterator[dict[str, Any]]:
         yield {"at": point.at, "after_runs": point.sequence, **asdict(point.progress)}
 
 
+def _instances(store: StoreReader) -> Iterator[dict[str, Any]]:
+    from utilitune.reports.instances import instance_rows
+
+    return instance_rows(store)
+
+
 _ROWS: dict[str, Callable[[StoreReader], Iterator[dict[str, Any]]]] = {
     "runs": _runs,
     "configurations": _configurations,
+    "instances": _instances,
     "trajectory": _trajectory,
 }

@@ -170,7 +170,8 @@ class Scenario:
         workers: How many runs at once; None means one per core.
         procedure: Name of the procedure.
         options: Its options.
-        features: A file of instance features, relative to the scenario's folder.
+        features: A file of instance features, relative to the scenario's folder, or a command with
+            ``{instance}`` that prints those of one instance, see `utilitune.scenario.features`.
         initial: Configurations to try right after the default one.
     """
 
@@ -193,7 +194,7 @@ class Scenario:
     workers: int | None = None
     procedure: str = DEFAULT_PROCEDURE
     options: Mapping[str, Any] = field(default_factory=dict)
-    features: str | None = None
+    features: str | tuple[str, ...] | None = None
     initial: tuple[Assignment, ...] = ()
 
     def __post_init__(self) -> None:

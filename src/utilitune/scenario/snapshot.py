@@ -50,7 +50,6 @@ _PLAIN = (
     "seed",
     "workers",
     "procedure",
-    "features",
 )
 
 
@@ -69,6 +68,7 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "stop": asdict(scenario.stop),
         "policies": {status.value: policy.value for status, policy in sorted(scenario.policies.items())},
         "options": dict(scenario.options),
+        "features": list(scenario.features) if isinstance(scenario.features, tuple) else scenario.features,
         "initial": [dict(assignment) for assignment in scenario.initial],
     }
 
@@ -93,6 +93,9 @@ def from_snapshot(snapshot: Mapping[str, Any]) -> Scenario:
         stop=StopRules(**snapshot["stop"]),
         policies={RunStatus(key): FailurePolicy(value) for key, value in snapshot["policies"].items()},
         options=snapshot["options"],
+        features=tuple(snapshot["features"])
+        if isinstance(snapshot["features"], list)
+        else snapshot["features"],
         initial=tuple(Assignment(values) for values in snapshot.get("initial", ())),
     )
 

@@ -179,7 +179,8 @@ def _wrapper_rules(table: Table) -> WrapperRules:
         contract = Contract(name)
     except ValueError:
         raise table.problem(
-            "contract", f"there is no wrapper contract {name!r}; {did_you_mean(name, [each.value for each in Contract])}"
+            "contract",
+            f"there is no wrapper contract {name!r}; {did_you_mean(name, [each.value for each in Contract])}",
         ) from None
     for key in (*_PATTERNS, "exit_codes", "answer_exit_codes", "answers"):
         if table.raw(key) is not None:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from utilitune.domain import Measure, RunStatus
 from utilitune.errors import ScenarioError, UtilituneError, did_you_mean
 from utilitune.scenario.instance_reader import read_instances
+from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import (
     DEFAULT_DELTA,
     DEFAULT_PROCEDURE,
@@ -69,7 +70,7 @@ def read_scenario(path: Path | str) -> Scenario:
         policies=_policies(top.table("failures")),
         seed=_or(top.integer("seed", least=0), DEFAULT_SEED),
         workers=top.integer("workers", least=1),
-        features=_existing_file(top.table("instances"), "features"),
+        features=_features(top.table("instances")),
         initial=_initial(top, space),
         **captimes,
         **_procedure(top.table("procedure")),
@@ -243,10 +244,18 @@ def _initial(top: Table, space: ParameterSpace) -> tuple[Assignment, ...]:
     return tuple(found)
 
 
-def _existing_file(table: Table, key: str) -> str | None:
-    name = table.text(key)
+def _features(table: Table) -> str | tuple[str, ...] | None:
+    """A file, or a command that prints the features of one instance."""
+    if isinstance(table.raw("features"), list):
+        command = table.texts("features") or ()
+        if not any("{instance}" in word for word in command):
+            raise table.problem("features", "the command for instance features needs {instance} in a word")
+        if program_path(table.source.path.parent, command[0]) is None:
+            raise table.problem("features", f"the program {command[0]!r} does not exist or is not executable")
+        return command
+    name = table.text("features")
     if name is not None and not (table.source.path.parent / name).is_file():
-        raise table.problem(key, f"the file {name!r} does not exist; check the path")
+        raise table.problem("features", f"the file {name!r} does not exist; check the path")
     return name
 
 

@@ -18,6 +18,7 @@ from utilitune.proposers.fitting import PromptProposals
 from utilitune.proposers.instance_features import read_instance_features
 from utilitune.proposers.model_guided import ModelGuidedProposer
 from utilitune.proposers.random import RandomDraws
+from utilitune.scenario.features import feature_file
 from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import Population, RecordedSpec
 from utilitune.spaces import Assignment
@@ -186,7 +187,6 @@ def model_for(
 def _features(scenario: Scenario) -> NDArray[np.float64] | None:
     """What is known of the training instances, in their order."""
     instances = instance_source(scenario)
-    if scenario.features is None or instances.count is None:
+    if instances.count is None or (path := feature_file(scenario)) is None:
         return None
-    names = [instances.name(position) for position in range(instances.count)]
-    return read_instance_features(scenario.directory / scenario.features, names)
+    return read_instance_features(path, [instances.name(position) for position in range(instances.count)])

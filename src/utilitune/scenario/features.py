@@ -1,0 +1,82 @@
+"""What is known of the instances: a file the user has, or a command that says it of one instance.
+
+A command prints two lines of CSV, names and numbers. It is run once per training instance, and what it says
+is kept in a file beside the scenario, from where models and reports read it.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import subprocess
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError
+from utilitune.scenario.instances import instance_source, program_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from utilitune.scenario.model import Scenario
+
+_LONGEST_S = 600.0
+
+
+def feature_file(scenario: Scenario) -> Path | None:
+    """The file of instance features; where a command makes them, those that are missing are made now."""
+    if scenario.features is None:
+        return None
+    if isinstance(scenario.features, str):
+        return scenario.directory / scenario.features
+    mark = hashlib.sha256("\0".join(scenario.features).encode()).hexdigest()[:8]
+    path = scenario.directory / f"features-{mark}.csv"
+    instances = instance_source(scenario)
+    known = read_feature_table(path) if path.is_file() else {}
+    missing = [name for name in map(instances.name, range(instances.count or 0)) if name not in known]
+    for name in missing:
+        known[name] = _computed(scenario, name)
+    if missing:
+        _write(path, known)
+    return path
+
+
+def read_feature_table(path: Path) -> dict[str, dict[str, str]]:
+    """The features of every instance of a file, by name, as they are written."""
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"the instance features cannot be read: {error}", path=path) from None
+    return {row[0]: dict(zip(header[1:], row[1:], strict=False)) for row in rows}
+
+
+def _computed(scenario: Scenario, instance: str) -> dict[str, str]:
+    words = [word.replace("{instance}", instance) for word in scenario.features or ()]
+    words[0] = program_path(scenario.directory, words[0]) or words[0]
+    try:
+        done = subprocess.run(
+            words, cwd=scenario.directory, capture_output=True, text=True, check=True, timeout=_LONGEST_S
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ScenarioError(f"the command for instance features failed on {instance!r}: {error}") from None
+    lines = [row for row in csv.reader(io.StringIO(done.stdout)) if row]
+    if len(lines) != 2 or len(lines[0]) != len(lines[1]):
+        raise ScenarioError(
+            "the command for instance features must print a line of names and a line of as many numbers, but "
+            f"on {instance!r} it printed {done.stdout.strip()[-200:]!r}"
+        )
+    return dict(zip(*([cell.strip() for cell in line] for line in lines), strict=True))
+
+
+def _write(path: Path, table: dict[str, dict[str, str]]) -> None:
+    """The whole file, which appears complete or not at all."""
+    names = list(dict.fromkeys(name for features in table.values() for name in features))
+    partial = path.with_name(path.name + ".part")
+    with partial.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["instance", *names])
+        writer.writerows(
+            [instance, *(features.get(name, "") for name in names)] for instance, features in table.items()
+        )
+    partial.replace(path)

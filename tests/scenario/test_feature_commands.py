@@ -1,0 +1,88 @@
+"""Instance features from a command: made once, kept, read by models and reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from utilitune.errors import ScenarioError
+from utilitune.proposers.instance_features import read_instance_features
+from utilitune.scenario import Scenario, read_scenario
+from utilitune.scenario.features import feature_file, read_feature_table
+from utilitune.scenario.writer import write_scenario
+
+SCENARIO = """
+utility = "uniform(k0=1)"
+[target]
+command = ["true", "{parameters}"]
+[parameters.x]
+type = "bool"
+[instances]
+training = ["a", "b c"]
+files = false
+features = ["./describe", "{instance}", "now"]
+"""
+DESCRIBE = '#!/bin/sh\necho called >> calls\necho "length, words"\necho "${#1}, 3"\n'
+
+
+def scenario(folder: Path, program: str = DESCRIBE) -> Scenario:
+    path = folder / "scenario.toml"
+    path.write_text(SCENARIO)
+    (folder / "describe").write_text(program)
+    (folder / "describe").chmod(0o755)
+    return read_scenario(path)
+
+
+def test_features_are_made_once_and_kept(tmp_path: Path):
+    told = scenario(tmp_path)
+    assert told.features == ("./describe", "{instance}", "now")
+    path = feature_file(told)
+    assert read_feature_table(path) == {
+        "a": {"length": "1", "words": "3"},
+        "b c": {"length": "3", "words": "3"},
+    }
+    assert feature_file(told) == path
+    assert (tmp_path / "calls").read_text().count("called") == 2
+    assert read_instance_features(path, ["b c", "a"]).tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_command_survives_snapshot_and_writer(tmp_path: Path):
+    told = scenario(tmp_path)
+    assert Scenario.from_snapshot(told.snapshot()) == told
+    (tmp_path / "again.toml").write_text(write_scenario(told))
+    assert read_scenario(tmp_path / "again.toml").features == told.features
+
+
+@pytest.mark.parametrize(
+    ("program", "complaint"),
+    [
+        ("#!/bin/sh\nexit 3\n", "the command for instance features failed on 'b c'|failed on 'a'"),
+        ("#!/bin/sh\necho a,b\necho 1\n", "must print a line of names and a line of as many numbers"),
+        ("#!/bin/sh\n", "must print a line of names"),
+    ],
+)
+def test_a_command_that_does_not_do_its_work_is_refused(tmp_path: Path, program: str, complaint: str):
+    with pytest.raises(ScenarioError, match=complaint):
+        feature_file(scenario(tmp_path, program))
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ('["./describe"]', r"scenario.toml:10: .*needs \{instance\} in a word"),
+        ('["./nobody", "{instance}"]', r"scenario.toml:10: the program './nobody' does not exist"),
+    ],
+)
+def test_a_wrong_command_is_refused_with_its_line(tmp_path: Path, command: str, complaint: str):
+    scenario(tmp_path)
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO.replace('["./describe", "{instance}", "now"]', command))
+    with pytest.raises(ScenarioError, match=complaint):
+        read_scenario(path)
+
+
+def test_names_that_end_in_the_same_file_name_match(tmp_path: Path):
+    path = tmp_path / "features.csv"
+    path.write_text("instance,size\ndata/a.cnf,1\ndata/b.cnf,3\n")
+    assert read_instance_features(path, ["../data/b.cnf", "a.cnf"]).tolist() == [[1.0], [0.0]]
