@@ -25,6 +25,8 @@ COLOURS = {
     "icar": PALETTE[7],
     "car": "#c98474",
     "spc": "#6b8e23",
+    "optuna-random": "#e08fb4",
+    "optuna-tpe": "#b5478f",
 }
 NAMES = {
     "wager": "wager (ours)",
@@ -38,6 +40,8 @@ NAMES = {
     "icar": "ICAR",
     "car": "CapsAndRuns",
     "spc": "SPC",
+    "optuna-random": "Optuna, random",
+    "optuna-tpe": "Optuna, TPE",
 }
 _PANEL_WIDTH_IN = 4.4
 _PANEL_HEIGHT_IN = 3.5

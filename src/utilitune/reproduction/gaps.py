@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from utilitune.peers import optuna_is_installed
 from utilitune.reproduction.drawing import COLOURS, NAMES, legend, panels, time_axis
-from utilitune.reproduction.jobs import TO_THE_END
+from utilitune.reproduction.jobs import PEERS, TO_THE_END
 from utilitune.reproduction.recipe import FIRST_SEED, Claim, Recipe, Series, job, trajectories
+from utilitune.specification import PROCEDURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +34,7 @@ DELTA = 0.1
 """δ of our own procedures."""
 
 _GRID = 400
+_INSTANCES_PER_TRIAL = 64
 _DRAWS_TIMES_GAMMA = 7.0  # about ln(13 K/ζ), what ICAR needs
 _ZERO = 1e-9
 _LINEAR_BELOW = 0.1  # per cent: below this the axis is linear, so that it can show 0
@@ -62,6 +65,14 @@ def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tup
             told = {"eta": str(eta), "resource": f"{resource_s}", "captime": f"{captime_s:g}"}
             yield f"η {eta}, captime {captime_s:g} s", job(setting, "hyperband", utility, seed, **told)
     yield from _ac_band(setting, utility, seed, "utility", quick=quick)
+
+
+def _peers(setting: Setting, seed: int) -> Iterator[tuple[str, Job]]:
+    """Optuna, where it is installed and the data describe the configurations."""
+    if setting.has_features and optuna_is_installed():
+        told = {"instances": _INSTANCES_PER_TRIAL, "captime_s": setting.captimes_s[-1]}
+        for name in PEERS:
+            yield name, job(setting, name, setting.log_laplace, seed, max_time_s=setting.patience_s, **told)
 
 
 def _budgets(setting: Setting) -> list[int]:
@@ -115,7 +126,7 @@ def _utility_series(setting: Setting, effort: Effort) -> Iterator[Series]:
     for seed in range(FIRST_SEED, FIRST_SEED + effort.seeds):
         for label, made in _own(setting, setting.log_laplace, seed):
             yield Series(UTILITY, label, made)
-        for label, made in _utility_rivals(setting, seed, quick=effort.quick):
+        for label, made in (*_utility_rivals(setting, seed, quick=effort.quick), *_peers(setting, seed)):
             yield Series(UTILITY, label, made)
 
 
@@ -176,7 +187,7 @@ def _first_change_s(study: Study, panel: str) -> float:
     times = [
         point.time_s
         for series, outcome in study.played(panel)
-        if outcome.anytime and series.job.procedure != "spc"
+        if outcome.anytime and series.job.procedure in PROCEDURES
         for point in outcome.points
         if point.row != outcome.points[0].row
     ]

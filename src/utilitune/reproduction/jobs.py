@@ -22,6 +22,7 @@ from utilitune import ProcedureSpec, parse_utility, read_matrix
 from utilitune.baselines.naming import RIVALS, rival_named
 from utilitune.baselines.rival import Allowance, RecordedRuns, play_rival
 from utilitune.errors import UsageError
+from utilitune.peers import OptunaPeer, Sampler
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import least_gamma, listed_schedule, named_schedule
 from utilitune.replaying import Budget, drive
@@ -31,14 +32,18 @@ from utilitune.specification import build_engine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from utilitune.baselines.rival import Rival
     from utilitune.data import RuntimeMatrix
     from utilitune.procedures.growth import Schedule
 
 TO_THE_END = "to-the-end"
 """COUP's default schedule, with a last phase that has all configurations and ends with the instances."""
 
+PEERS = {"optuna-random": Sampler.RANDOM, "optuna-tpe": Sampler.TPE}
+"""The peers, by the names figures use."""
+
 _LAST_EPSILON = 0.001
-_DECIDING_ROOMS = ("baselines", "bounds", "procedures", "utility")
+_DECIDING_ROOMS = ("baselines", "bounds", "peers", "procedures", "utility")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,7 @@ def run_job(job: Job) -> Outcome:
     columns = shown.columns if shown is not matrix else matrix.shuffle_columns(job.seed).columns
     evidence = _evidence(job.source, job.utility).arranged(rows, columns)
     try:
-        play = _play_rival if job.procedure in RIVALS else _play_procedure
+        play = _play_rival if job.procedure in {*RIVALS, *PEERS} else _play_procedure
         return play(job, matrix, evidence, rows)
     except UsageError as error:
         return Outcome(refused=str(error))
@@ -167,7 +172,7 @@ def _evidence(source: str, utility: str) -> RecordedEvidence:
 
 
 def _play_rival(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, rows: Any) -> Outcome:  # noqa: ANN401 -- an array of row numbers
-    rival = rival_named(job.procedure, dict(job.settings))
+    rival = _rival(job, matrix, rows)
     runs = RecordedRuns(
         evidence=evidence.arrays,
         utility=parse_utility(job.utility),
@@ -182,6 +187,14 @@ def _play_rival(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, row
         points=tuple(Point(point.total_time_s, int(rows[point.best_index])) for point in kept),
         anytime=rival.anytime,
     )
+
+
+def _rival(job: Job, matrix: RuntimeMatrix, rows: Any) -> Rival:  # noqa: ANN401 -- an array of row numbers
+    if job.procedure not in PEERS:
+        return rival_named(job.procedure, dict(job.settings))
+    if matrix.features is None:
+        raise UsageError(f"{job.source} has no features of its configurations, which {job.procedure} needs")
+    return OptunaPeer(matrix.features[rows], PEERS[job.procedure], seed=job.seed, **job.settings)
 
 
 def _play_procedure(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, rows: Any) -> Outcome:  # noqa: ANN401 -- an array of row numbers

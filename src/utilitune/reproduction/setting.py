@@ -47,6 +47,7 @@ class Setting:
         patience_s: When SPC is stopped.
         accuracy: ε of ImpatientCapsAndRuns.
         longest_s: What one configuration takes on all instances, on average.
+        has_features: Whether the data describe the configurations, which peers need.
     """
 
     source: str
@@ -60,6 +61,7 @@ class Setting:
     patience_s: float
     accuracy: float
     longest_s: float
+    has_features: bool
 
     @property
     def log_laplace(self) -> str:
@@ -102,6 +104,7 @@ class Setting:
             patience_s=patience_s,
             accuracy=accuracy,
             longest_s=max(matrix.positions, POSITIONS) * float(_capped_sample(matrix).mean()),
+            has_features=matrix.features is not None,
         )
 
 
