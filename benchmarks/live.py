@@ -1,0 +1,95 @@
+"""What a whole live run costs beyond its target: scenario, procedure, store and workers together.
+
+Prints: 10 000 runs of a program that does nothing, our own CPU time per run, the share of the workers' time
+inside runs of 50 ms, and what fifty SIGKILLs of the coordinator change (nothing).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from utilitune.domain import Measure
+from utilitune.scenario import CommandSpec, ListedInstances, Population, Scenario
+from utilitune.session.coordinator import LiveBudget
+from utilitune.session.opening import run_scenario, settings_of
+from utilitune.spaces import ParameterSpace
+
+WORKERS = 2
+KILLS = 50
+SLEEP_50_MS = ("/bin/sleep", "0.05")
+
+
+def main() -> None:
+    """Run everything; a few minutes."""
+    _no_op_runs(10_000)
+    _inside_runs(600)
+    _kills(KILLS)
+
+
+def _scenario(folder: Path, argv: tuple[str, ...], measure: str) -> Scenario:
+    return Scenario(
+        name="benchmark",
+        directory=folder,
+        target=CommandSpec(argv),
+        space=ParameterSpace.from_tables({"x": {"type": "float", "range": [0.0, 1.0], "default": 0.5}}),
+        training=ListedInstances(tuple(f"i{n}" for n in range(4_000)), files=False),
+        utility="uniform(k0=1s)",
+        population=Population.INFINITE,
+        measure=Measure(measure),
+        captime0_s=1.0,
+        max_captime_s=2.0,
+    )
+
+
+def _timed(scenario: Scenario, folder: Path, runs: int) -> tuple[float, float, list[dict]]:
+    settings = replace(settings_of(scenario, workers=WORKERS), budget=LiveBudget(max_runs=runs))
+    run_scenario(scenario, None, replace(settings, budget=LiveBudget(max_runs=20)))  # warm
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    started = time.perf_counter()
+    result = run_scenario(scenario, folder, settings)
+    wall_s = time.perf_counter() - started
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    own_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return wall_s, own_s, list(result.runs)
+
+
+def _no_op_runs(runs: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        wall_s, own_s, made = _timed(
+            _scenario(Path(folder), ("/bin/true",), "cpu"), Path(folder) / "run", runs
+        )
+    _line(f"{len(made):,} no-op runs", f"{wall_s:.1f} s", "< 60 s", wall_s < 60)
+    per_run_ms = 1000 * own_s / len(made)
+    _line("coordinator's CPU per run", f"{per_run_ms:.2f} ms", "<= 2 ms", per_run_ms <= 2)
+
+
+def _inside_runs(runs: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        wall_s, _, made = _timed(_scenario(Path(folder), SLEEP_50_MS, "wall"), Path(folder) / "run", runs)
+    share = sum(run["wall_s"] for run in made) / (WORKERS * wall_s)
+    _line("workers' time inside 50 ms runs", f"{share:.1%}", ">= 90 %", share >= 0.9)
+
+
+def _kills(kills: int) -> None:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    from end_to_end.killing import killed_again_and_again, start, told, write_scenario
+
+    folder = Path(tempfile.mkdtemp())
+    scenario = write_scenario(folder, 15 * (kills + 2))
+    start(scenario, folder / "whole", f"whole-{os.getpid()}").wait()
+    made = killed_again_and_again(scenario, folder / "killed", random.Random(2), kills)
+    same = told(folder / "killed") == told(folder / "whole")
+    _line(f"{made} SIGKILLs of the coordinator", "same state" if same else "DIFFERENT", "same state", same)
+    shutil.rmtree(folder)
+
+
+def _line(what: str, measured: str, target: str, good: bool) -> None:
+    print(f"{what:<36}{measured:>14}   target {target:<12}{'ok' if good else 'MISSED'}", flush=True)
