@@ -6,14 +6,16 @@ from itertools import groupby
 import pytest
 
 from session.simulated_scenarios import backend, make_scenario
-from utilitune.errors import UsageError
+from utilitune.errors import DataError, UsageError
 from utilitune.procedures.engine import Origin
+from utilitune.proposers.background import BackgroundProposals
+from utilitune.proposers.fitting import PromptProposals
 from utilitune.scenario import ListedInstances, Population
 from utilitune.session.coordinator import LiveBudget
 from utilitune.session.opening import run_scenario, settings_of
-from utilitune.session.supply import ConfigurationSupply, Proposing
+from utilitune.session.supply import ConfigurationSupply, Proposing, model_for
 from utilitune.spaces import ParameterSpace
-from utilitune.store import read_run_folder
+from utilitune.store import MemoryStore, Snapshot, read_run_folder
 from utilitune.store.records import ConfigurationRecord
 from utilitune.store.records import Origin as StoredOrigin
 
@@ -183,3 +185,25 @@ def test_no_model_where_none_is_wanted_or_the_set_is_fixed(tmp_path, options):
 def test_a_share_without_random_draws_is_refused(tmp_path):
     with pytest.raises(UsageError, match="random draws carry the promise"):
         settings_of(growing_scenario(tmp_path, options={"proposals": 1.0}))
+
+
+@pytest.mark.parametrize(("live", "kind"), [(True, BackgroundProposals), (False, PromptProposals)])
+def test_only_a_live_run_has_its_model_in_the_background(tmp_path, live, kind):
+    scenario = growing_scenario(tmp_path)
+    store = MemoryStore(Snapshot(scenario.snapshot(), scenario.digest()))
+    proposing = model_for(scenario, settings_of(scenario).specification, store, live=live)
+    assert type(proposing.proposals) is kind
+    assert (proposing.share, proposing.positions) == (0.5, 4000)
+    proposing.proposals.close()
+
+
+def test_instance_features_of_the_scenario_are_read_and_used(tmp_path):
+    lines = [f"i{number},{number % 7},{number}" for number in range(4000)]
+    path = tmp_path / "features.csv"
+    path.write_text("\n".join(["instance,kind,size", *lines]), encoding="utf-8")
+    scenario = growing_scenario(tmp_path, features="features.csv")
+    _, store = run(scenario, tmp_path / "run", 150)
+    assert any(record.origin is StoredOrigin.MODEL for record in store.configurations())
+    path.write_text("instance,kind\ni0,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"features\.csv: the instance 'i\d+' has no line of features"):
+        run(scenario, tmp_path / "other", 150)
