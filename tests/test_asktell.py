@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -138,3 +139,23 @@ def test_asking_for_nothing_is_refused():
 def test_an_unknown_setting_is_refused():
     with pytest.raises(UsageError, match="no setting 'epsilonn'"):
         Tuner.of(SPACE, INSTANCES, "uniform(k0=20s)", epsilonn=0.1)
+
+
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "ask-tell.md"
+
+
+def test_the_example_of_the_guide_runs(capsys: pytest.CaptureFixture[str]):
+    (example,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(example, str(GUIDE), "exec"), {})
+    assert re.match(r"\{'level': \d\} With probability 95 % this configuration", capsys.readouterr().out)
+
+
+def test_the_guide_names_every_key_of_a_result(tmp_path: Path):
+    with tuner(tmp_path / "run") as search:
+        play(search, at_once=4)
+    store = read_run_folder(tmp_path / "run")
+    keys = RunResult.read(store, tmp_path / "run").to_dict()
+    store.close()
+    _, _, section = GUIDE.read_text(encoding="utf-8").partition("## The result")
+    named = re.findall(r"`(\w+)`", section.partition("## Warm starts")[0])
+    assert set(keys) <= set(named)
