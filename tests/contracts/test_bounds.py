@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DELTA = 0.1
-TRIALS = 100
+TRIALS = 60
 AUDIT_TRIALS = 5000
 MOMENTS = (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 120)
 UTILITY = LogLaplace(8.0)

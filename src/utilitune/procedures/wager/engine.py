@@ -204,7 +204,7 @@ class WagerEngine:
             self._closed = True
             return
         have, need = self._draws, self._stage.draws
-        if not self._entered:
+        if self._stage.number == 1:
             raise UsageError(f"{need} configurations are needed to begin with, but there are only {have}")
         self._stop = StopReason(
             "configurations-exhausted",

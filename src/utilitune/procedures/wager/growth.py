@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from utilitune.domain import require_positive
 from utilitune.procedures.paper import FixedSet, Phases
 
-_RATIO = 1.25
+_RATIO = 1.5
 _FIRST_GAMMA = 0.5
 
 
@@ -66,9 +66,9 @@ def stage(growth: FixedSet | Phases | Adaptive, number: int, delta: float) -> St
 
 
 def adaptive_draws(number: int, delta: float) -> int:
-    """The grid of adaptive growth: n_1 gives γ = 1/2 or less, and each step adds a quarter."""
+    """The grid of adaptive growth: n_1 gives γ = 1/2 or less, and each step adds a half."""
     first = math.ceil(gamma_of(1, 1, delta) / _FIRST_GAMMA)
     draws = first
     for _ in range(number - 1):
-        draws = max(draws + 1, math.ceil(_RATIO * draws))
+        draws = math.ceil(_RATIO * draws)
     return draws
