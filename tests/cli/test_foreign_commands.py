@@ -13,6 +13,7 @@ from utilitune.errors import UsageError
 from utilitune.scenario import read_scenario
 from utilitune.scenario.dialects.configurations import read_configurations_table, read_option_string
 from utilitune.spaces.dialects import read_parameter_file
+from utilitune.store import read_run_folder
 
 
 @pytest.mark.parametrize("make", [irace, smac])
@@ -95,3 +96,19 @@ def test_instances_are_exported_with_features_and_how_the_best_did(tmp_path: Pat
     assert header.endswith("best_status,best_runtime_s,feature.size")
     assert first.startswith("0,train/")
     assert "finished" in first
+
+
+def test_runs_of_an_earlier_folder_count_and_the_run_says_so(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    toy.run()
+    toy.scenario.write_text(toy.scenario.read_text().replace("uniform(k0=200ms)", "uniform(k0=400ms)"))
+    folder = tmp_path / "second.run"
+    arguments = ("--folder", folder, "--max-runs", "2", "--plain")
+    invoke("run", toy.scenario, "--reuse", toy.folder, *arguments)
+    store = read_run_folder(folder)
+    conditions = [event.text for event in store.events() if event.kind == "condition"]
+    taken = sum(run.taken_over for run in store.runs())
+    store.close()
+    assert taken > 10
+    assert len(conditions) == 1
+    assert str(toy.folder) in conditions[0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from utilitune.errors import ScenarioError
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import RECORDED_PARAMETER, CommandSpec, FunctionSpec, RecordedSpec, Scenario
-from utilitune.targets.command import CommandTarget
+from utilitune.targets.command import CommandTarget, literal
 from utilitune.targets.function import FunctionTarget
 from utilitune.targets.recorded import RecordedTarget
 
@@ -26,7 +26,7 @@ def build_target(scenario: Scenario) -> Target:
     match scenario.target:
         case CommandSpec() as spec:
             program = program_path(scenario.directory, spec.argv[0]) or spec.argv[0]
-            argv = (program.replace("{", "{{").replace("}", "}}"), *spec.argv[1:])
+            argv = (literal(program), *spec.argv[1:])
             return CommandTarget(
                 argv,
                 spec.templates,

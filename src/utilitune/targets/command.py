@@ -168,6 +168,11 @@ def written(value: Any) -> str:  # noqa: ANN401 (spaces hand over whatever value
     return str(value)
 
 
+def literal(text: str) -> str:
+    """A text as a word of a command in which nothing is a placeholder."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def _whole(seconds: float) -> str:
     return str(math.ceil(seconds)) if math.isfinite(seconds) else written(seconds)
 

@@ -228,6 +228,7 @@ def test_wrong_configurations_are_refused_with_their_line(tmp_path: Path, table:
     [
         ("a.txt\na.txt\n", "train.txt:2: the instance 'a.txt' is listed twice, first in line 1"),
         ("a.txt\nmissing.txt\n", "train.txt:2: the instance 'missing.txt' does not exist, unlike others"),
+        ("nowhere.txt\n", "no instance of 'train.txt' lies in './Instances'; check both"),
         ("# nothing\n", "train.txt: the list holds no instances"),
         ("a.txt 'x\n", "train.txt:1: a quotation mark is not closed"),
     ],
@@ -252,3 +253,11 @@ def test_a_forbidden_file_of_irace_3_is_honoured(tmp_path: Path):
     files(tmp_path, forbidden__txt='(mode == "safe") & (alpha > 0.5)\n')
     program(tmp_path / "target-runner")
     assert len(read_scenario(path).space.forbidden) == 1
+
+
+def test_a_linked_runner_keeps_its_own_place(tmp_path: Path):
+    path = irace(tmp_path)
+    program(tmp_path / "shared" / "runner")
+    (tmp_path / "target-runner").unlink()
+    (tmp_path / "target-runner").symlink_to("shared/runner")
+    assert read_scenario(path).target.argv[0] == "./target-runner"

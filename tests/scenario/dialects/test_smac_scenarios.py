@@ -178,3 +178,12 @@ def test_what_is_missing_is_named(tmp_path: Path, key: str):
     lines = [line for line in SMAC.splitlines() if not line.startswith(key)]
     with pytest.raises(ScenarioError, match=f"{key} is missing"):
         read_scenario(smac(tmp_path, scenario="\n".join(lines)))
+
+
+def test_instances_may_be_a_folder(tmp_path: Path):
+    path = smac(tmp_path, "instances = data\n")
+    files(tmp_path, data_in_a__cnf="1", data_in_deep_in_b__cnf="2")
+    assert read_scenario(path).training.names == ("data/a.cnf", "data/deep/b.cnf")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ScenarioError, match="the folder 'empty' holds no instances"):
+        read_scenario(smac(tmp_path, "instances = empty\n"))

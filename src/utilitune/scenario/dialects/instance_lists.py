@@ -52,6 +52,12 @@ def read_entries(path: Path, split: Callable[[str], tuple[str, ...]]) -> list[En
     return entries
 
 
+def all_files(folder: Path, directory: Path) -> list[Entry]:
+    """Every file in a folder and below, hidden ones left out, as seen from where the program runs."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return [Entry(seen_from(directory, file), (), 0) for file in files]
+
+
 def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence[Path]) -> PlacedInstances:
     """Find the files of a list, looking from the execution folder first.
 

@@ -7,6 +7,7 @@ called as irace calls it: ``targetRunner configurationID instanceID seed instanc
 
 from __future__ import annotations
 
+import re
 import shlex
 import string
 from dataclasses import dataclass
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.scenario.dialects.configurations import read_configurations_table
 from utilitune.scenario.dialects.instance_lists import (
-    Entry,
     PlacedInstances,
+    all_files,
     place,
     read_entries,
     seen_from,
@@ -41,7 +42,7 @@ from utilitune.scenario.model import (
 )
 from utilitune.spaces import ChoiceParameter
 from utilitune.spaces.dialects import read_parameter_file
-from utilitune.targets.command import PARAMETERS, SPECIFICS, written
+from utilitune.targets.command import PARAMETERS, SPECIFICS, literal, written
 from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from utilitune.targets.command import Template, Words
 
 _USUAL_CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
+_PLAIN = re.compile(r"[\w.,:;@%+/=-]+")
 _USUAL_LAUNCHER_ARGUMENTS = "{targetRunner} {targetCmdline}"
 
 
@@ -80,7 +82,7 @@ class _IraceReader:
     def __init__(self, path: Path, assigned: Mapping[str, Assigned]) -> None:
         self._path = path
         self._assigned = assigned
-        self._folder = path.parent
+        self._folder = path.parent.resolve()
         self._notes = Notes()
         self._check_keys()
         self._directory = self._file("execDir", "./", "the folder to run in")
@@ -256,6 +258,10 @@ class _IraceReader:
             entries = read_entries(path, lambda line: tuple(shlex.split(line)))
             bases = (self._folder,) if folder is None else (folder, self._folder)
             placed = place(entries, path, self._directory if folder is None else folder, bases)
+            if folder is not None and not placed.listed.files:
+                raise self._problem(
+                    list_key, f"no instance of {list_name!r} lies in {folder_name!r}; check both"
+                )
             placed = _moved(placed, folder, self._directory)
         else:
             placed = self._all_files(folder_key, folder or self._folder)
@@ -265,10 +271,9 @@ class _IraceReader:
         return placed
 
     def _all_files(self, key: str, folder: Path) -> PlacedInstances:
-        files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-        if not files:
+        entries = all_files(folder, self._directory)
+        if not entries:
             raise self._problem(key, f"the folder {folder.name!r} holds no instances; add at least one")
-        entries = [Entry(seen_from(self._directory, file), (), 0) for file in files]
         return place(entries, folder, self._directory, ())
 
     # -- the runner ------------------------------------------------------------------------------------------
@@ -290,9 +295,9 @@ class _IraceReader:
             self._notes.say("aclib = 1", "the runner is called as AClib2 wrappers are")
         launcher = self._text("targetRunnerLauncher")
         if launcher is None:
-            argv = (_literal(runner), *arguments)
+            argv = (literal(runner), *arguments)
         else:
-            argv = (_literal(launcher), *self._launched(runner, arguments))
+            argv = (literal(launcher), *self._launched(runner, arguments))
         if program_path(self._directory, argv[0].format()) is None:
             key = "targetRunner" if launcher is None else "targetRunnerLauncher"
             raise self._problem(
@@ -308,8 +313,8 @@ class _IraceReader:
     def _runner(self) -> str:
         named = self._text("targetRunner") or "./target-runner"
         if (self._folder / named).is_file():
-            path = Path.resolve(self._folder / named)
-            name = seen_from(self._directory, path)
+            place_of_link = (self._folder / named).parent.resolve()  # a linked runner may look around itself
+            name = seen_from(self._directory, place_of_link / Path(named).name)
             self._notes.say(f"targetRunner = {named}", "the program to run; we meter and stop it ourselves")
             return name if "/" in name else f"./{name}"
         if "/" not in named and program_path(self._folder, named) is not None:
@@ -351,7 +356,7 @@ class _IraceReader:
             if word == "{targetCmdline}":
                 launched += arguments
             else:
-                launched.append(self._filled(key, word, {"targetRunner": _literal(runner)}))
+                launched.append(self._filled(key, word, {"targetRunner": literal(runner)}))
         return launched
 
     def _split(self, key: str, template: str) -> list[str]:
@@ -368,7 +373,7 @@ class _IraceReader:
         except ValueError:
             raise self._problem(key, f"{key} has an unpaired brace in {word!r}") from None
         for text, name, _, _ in pieces:
-            filled.append(_literal(text))
+            filled.append(literal(text))
             if name is not None and name not in known:
                 raise self._problem(
                     key, f"{key} has the unknown placeholder {{{name}}}; {did_you_mean(name, known)}"
@@ -377,15 +382,9 @@ class _IraceReader:
         return "".join(filled)
 
 
-def _literal(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
-
-
 def _moved(placed: PlacedInstances, folder: Path | None, directory: Path) -> PlacedInstances:
     """Names that were found from the folder of instances, as seen from where the program runs."""
     if folder is None or folder == directory:
-        return placed
-    if not placed.listed.files:
         return placed
     names = {name: seen_from(directory, folder / name) for name in placed.listed.names}
     listed = type(placed.listed)(tuple(names.values()), files=True)
@@ -402,15 +401,14 @@ def _template(parameters: ParameterFile, name: str) -> Template:
     parameter = parameters.space.parameters[name]
     if not isinstance(parameter, ChoiceParameter):
         return _joined(switch, "{value}")
-    words = {written(choice): _joined(switch, _literal(written(choice))) for choice in parameter.choices}
-    plain = {value: _joined(switch, "{value}") for value in words}
-    if all(words[value] == tuple(w.format(value=_literal(value)) for w in plain[value]) for value in words):
+    choices = [written(choice) for choice in parameter.choices]
+    if all(_PLAIN.fullmatch(choice) for choice in choices):
         return _joined(switch, "{value}")
-    return words
+    return {choice: _joined(switch, literal(choice)) for choice in choices}
 
 
 def _joined(switch: str, value: str) -> Words:
-    text = _literal(switch) + value
+    text = literal(switch) + value
     try:
         return tuple(shlex.split(text))
     except ValueError:

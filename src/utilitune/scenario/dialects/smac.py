@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.scenario.dialects.configurations import read_option_string
-from utilitune.scenario.dialects.instance_lists import PlacedInstances, place, read_entries, seen_from
+from utilitune.scenario.dialects.instance_lists import (
+    PlacedInstances,
+    all_files,
+    place,
+    read_entries,
+    seen_from,
+)
 from utilitune.scenario.dialects.understanding import (
     Dialect,
     Notes,
@@ -27,7 +33,7 @@ from utilitune.scenario.dialects.understanding import (
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import CommandSpec, Scenario, StopRules
 from utilitune.spaces.dialects import read_parameter_file
-from utilitune.targets.command import PARAMETERS, SPECIFICS
+from utilitune.targets.command import PARAMETERS, SPECIFICS, literal
 from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
@@ -187,7 +193,7 @@ class _SmacReader:
         name = self._value("paramfile")
         for folder in (self._path.parent, Path.cwd()):
             if (folder / name).is_file():
-                return folder
+                return folder.resolve()
         raise self._problem(
             "paramfile",
             f"the parameter file {name!r} exists neither from the scenario's folder nor from the current "
@@ -246,8 +252,15 @@ class _SmacReader:
     def _instances(self, key: str, role: str) -> PlacedInstances | None:
         if not self._value(key):
             return None
-        path = self._file(key)
-        placed = place(read_entries(path, _entry), path, self._directory, (self._base, path.parent))
+        folder = self._base / self._value(key)
+        if folder.is_dir():
+            path, entries = folder, all_files(folder, self._directory)
+        else:
+            path = self._file(key)
+            entries = read_entries(path, _entry)
+        if not entries:
+            raise self._problem(key, f"the folder {self._value(key)!r} holds no instances; add at least one")
+        placed = place(entries, path, self._directory, (self._base, path.parent))
         files = "" if placed.listed.files else ", passed as written: no files"
         specifics = f", {len(placed.arguments)} with specifics" if placed.arguments else ""
         self._say(key, f"{len(placed.listed.names)} {role} instances{specifics}{files}")
@@ -296,10 +309,10 @@ class _SmacReader:
             self._say("algo", "called as SMAC and ParamILS call it; we meter and stop it ourselves")
             length = self._value("cutoff_length", _LONGEST_RUN)
             runlength = _LONGEST_RUN if length.lower() == "max" else length
-            call = ["{instance}", SPECIFICS, "{whole_captime}", _literal(runlength), seed, PARAMETERS]
+            call = ["{instance}", SPECIFICS, "{whole_captime}", literal(runlength), seed, PARAMETERS]
             contract, arguments = Contract.SMAC, {"": (_NO_SPECIFICS,), **arguments}
         return CommandSpec(
-            (*map(_literal, words), *call),
+            (*map(literal, words), *call),
             default_template=("-{name}", "{value}"),
             rules=WrapperRules(contract),
             specifics=arguments,
@@ -345,10 +358,6 @@ def _entry(line: str) -> tuple[str, ...]:
 
 def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
-
-
-def _literal(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _nearly(key: str) -> bool:
