@@ -71,12 +71,14 @@ class Trial:
         captime_s: Where it would have been stopped.
         outcome: What came of it.
         start_up_s: How long the program needs to start, where it could be measured.
+        disagreement: A sentence where a wrapper's own figure is far from the measured one.
     """
 
     command: str
     captime_s: float
     outcome: RunOutcome
     start_up_s: float | None
+    disagreement: str = ""
 
 
 def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
@@ -96,15 +98,15 @@ def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
     invocation = Invocation(scenario.space.default(), instances.name(0), instances.seed(0), limit_s)
     rules = RunRules(target, scenario.measure, scenario.memory_bytes)
     with backend_for(scenario, 1) as backend:
-        outcome = _run(rules, invocation, backend)
+        outcome, disagreement = _run(rules, invocation, backend)
         start_up_s = _start_up_s(scenario, rules, invocation, backend)
-    return Trial(task_text(target.prepare(invocation)), limit_s, outcome, start_up_s)
+    return Trial(task_text(target.prepare(invocation)), limit_s, outcome, start_up_s, disagreement)
 
 
-def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> RunOutcome:
+def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> tuple[RunOutcome, str]:
     backend.submit(0, rules.job(invocation))
     [(_, raw)] = backend.wait()
-    return rules.outcome(invocation, raw)
+    return rules.outcome(invocation, raw), rules.disagreement(invocation, raw)
 
 
 def _start_up_s(
@@ -119,6 +121,7 @@ def _start_up_s(
     from dataclasses import replace
 
     from utilitune.domain import Measure, RunStatus
+    from utilitune.errors import TargetError
     from utilitune.scenario.model import CommandSpec, GeneratedInstances
 
     training = scenario.training
@@ -127,7 +130,10 @@ def _start_up_s(
         return None
     with tempfile.NamedTemporaryFile(suffix=Path(invocation.instance).suffix) as empty:
         limit_s = min(invocation.captime_s, _LONGEST_START_S)
-        outcome = _run(rules, replace(invocation, instance=empty.name, captime_s=limit_s), backend)
+        try:
+            outcome, _ = _run(rules, replace(invocation, instance=empty.name, captime_s=limit_s), backend)
+        except TargetError:  # a wrapper may answer ABORT to an instance that makes no sense
+            return None
     if outcome.status is RunStatus.TIMEOUT:
         return None
     return outcome.cpu_s if scenario.measure is Measure.CPU else outcome.wall_s
@@ -138,6 +144,8 @@ def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
     from utilitune.scenario.model import RecordedSpec
     from utilitune.utility import format_duration
 
+    if trial.disagreement:
+        yield trial.disagreement
     smallest = format_duration(scenario.captime0_s)
     if trial.start_up_s is not None and scenario.captime0_s <= trial.start_up_s:
         yield (

@@ -54,7 +54,7 @@ _STATUSES = {
     **dict.fromkeys(("SAT", "UNSAT", "SUCCESS", "SATISFIABLE", "UNSATISFIABLE"), RunStatus.FINISHED),
     **dict.fromkeys(("TIMEOUT", "CAPPED"), RunStatus.TIMEOUT),
     **dict.fromkeys(("MEMOUT", "MEMORYOUT"), RunStatus.MEMOUT),
-    **dict.fromkeys(("CRASHED", "CRASH"), RunStatus.CRASHED),
+    **dict.fromkeys(("CRASHED", "CRASH", "INF"), RunStatus.CRASHED),
 }
 _ABORT = "ABORT"
 
@@ -155,7 +155,7 @@ def _seconds(text: str) -> float | None:
 def _irace(text: str) -> _Answer:
     cost, _, time = text.partition(" ") if " " in text else text.partition("\t")
     if not math.isfinite(float(cost)):
-        return _Answer("CRASHED")
+        return _Answer("Inf")
     return _Answer("SUCCESS", _seconds(time))
 
 

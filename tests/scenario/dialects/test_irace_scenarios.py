@@ -153,7 +153,9 @@ def test_without_a_bound_a_usual_utility_is_named(tmp_path: Path):
 
 
 def test_what_was_understood_and_what_has_no_meaning_is_listed_once(tmp_path: Path):
-    understanding = understand(irace(tmp_path, 'testType = "t-test"\nfirstTest = 5\nlogFile = ""\n'))
+    understanding = understand(
+        irace(tmp_path, 'testType = "t-test"\nfirstTest = 5\nlogFile = ""\nbatchmode = 0\n')
+    )
     assert "boundMax = 20 → largest captime 20 s" in understanding.understood
     assert "maxTime = 1000 → at most 1000 s in runs of the program" in understanding.understood
     assert understanding.without_meaning == (
@@ -188,7 +190,12 @@ def test_aclib_mode_calls_the_runner_as_a_wrapper(tmp_path: Path):
         ('parameterFile = "p.txt"\n', "6: the parameter file, 'p.txt', does not exist"),
         ('targetRunner = "./other"\n', "6: the target runner './other' does not exist"),
         ('execDir = "nowhere"\n', "6: the folder to run in, 'nowhere', does not exist"),
-        ('repairConfiguration = "fix"\n', "6: repairConfiguration is R code"),
+        ('repairConfiguration = "fix"\n', "6: repairConfiguration cannot be used: it is R code"),
+        (
+            'targetEvaluator = "./evaluate"\n',
+            "6: targetEvaluator cannot be used: here the time of a run counts",
+        ),
+        ('batchmode = "slurm"\n', "6: batchmode cannot be used: a run that a cluster makes later"),
         ('targetCmdline = "{seed} {instance}"\n', "6: targetCmdline needs {targetRunnerArgs}"),
         (
             'targetCmdline = "{sede} {targetRunnerArgs}"\n',

@@ -23,7 +23,7 @@ from utilitune.scenario.dialects.instance_lists import (
     read_entries,
     seen_from,
 )
-from utilitune.scenario.dialects.irace_keys import KEYS, NEEDS_R, WITHOUT_MEANING
+from utilitune.scenario.dialects.irace_keys import KEYS, REFUSED, WITHOUT_MEANING
 from utilitune.scenario.dialects.r_literals import Assigned, Literal, read_assignments
 from utilitune.scenario.dialects.understanding import (
     Dialect,
@@ -136,8 +136,8 @@ class _IraceReader:
                     path=self._path,
                     line=assigned.line,
                 )
-            if key in NEEDS_R and assigned.value not in {None, ""}:
-                raise self._problem(key, f"{key} is R code, which is not run here; remove it")
+            if key in REFUSED and assigned.value not in (None, "", "0", 0.0):
+                raise self._problem(key, f"{key} cannot be used: {REFUSED[key]}; remove it")
 
     def _list_meaningless(self) -> None:
         for key in self._assigned:

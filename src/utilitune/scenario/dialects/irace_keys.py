@@ -58,7 +58,6 @@ WITHOUT_MEANING = frozenset(
         "confidence",
         "loadBalancing",
         "mpi",
-        "batchmode",
         "testNbElites",
         "testIterationElites",
         "recoveryFile",
@@ -70,13 +69,17 @@ WITHOUT_MEANING = frozenset(
         "boundType",
         "boundAsTimeout",
         "targetRunnerRetries",
-        "targetEvaluator",
     }
 )
 """Options of irace's own search, which change nothing here and are listed."""
 
-NEEDS_R = frozenset({"repairConfiguration", "targetRunnerParallel"})
-"""Options that hold R code, which is refused."""
+REFUSED = {
+    "repairConfiguration": "it is R code, which is not run here",
+    "targetRunnerParallel": "it is R code, which is not run here",
+    "targetEvaluator": "here the time of a run counts, so the runner must print its cost and time itself",
+    "batchmode": "a run that a cluster makes later cannot be metered here",
+}
+"""Options that cannot be honoured, and why."""
 
-KEYS = HONOURED | WITHOUT_MEANING | NEEDS_R
+KEYS = HONOURED | WITHOUT_MEANING | frozenset(REFUSED)
 """Every option."""
