@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from utilitune.errors import ScenarioError
 from utilitune.scenario.dialects.r_literals import read_assignments
@@ -78,3 +80,18 @@ def test_lines_are_kept_and_the_last_assignment_counts():
 def test_other_r_is_refused_with_its_line(text: str, line: int):
     with pytest.raises(ScenarioError, match=rf"^scenario.txt:{line}: only literal values are read here"):
         read(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), st.sampled_from("\"'"))
+def test_every_text_survives_in_quotes(text: str, quote: str):
+    escaped = text.replace("\\", "\\\\").replace(quote, f"\\{quote}")
+    assert read(f"before = 1\nx <- {quote}{escaped}{quote} # end\nafter = TRUE\n") == {
+        "before": 1.0,
+        "x": text,
+        "after": True,
+    }
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_number_survives(number: float):
+    assert read(f"x = {number!r}\n") == {"x": number}
