@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from utilitune.utility import Utility
 
 _FIRST_ARENA = 1 << 12
+_LOOK_AHEAD = 0.6  # a stage is played with the next ones in mind
 
 
 class Observed(NamedTuple):
@@ -125,6 +126,7 @@ class WagerEngine:
                 positions=self._evidence.positions,
                 resume=settings.resume,
                 epsilon=-1.0,
+                planned_epsilon=-1.0,
                 half_life_s=half_life,
             ),
             pooled=np.zeros((2, len(grid.captime_s))),
@@ -220,7 +222,11 @@ class WagerEngine:
             if self._stage.number == 1 and self._draws < self._stage.draws:
                 self._stage = replace(self._stage, draws=self._draws, gamma=gamma)
         self._play.amounts[ANSWER_EPSILON] = np.inf
-        self._play = self._play._replace(rules=self._play.rules._replace(epsilon=self._stage_epsilon()))
+        epsilon = self._stage_epsilon()
+        last = epsilon == self.settings.epsilon
+        planned = epsilon if last else _LOOK_AHEAD * epsilon
+        rules = self._play.rules._replace(epsilon=epsilon, planned_epsilon=planned)
+        self._play = self._play._replace(rules=rules)
         settle(self._play)
 
     def _stage_epsilon(self) -> float:

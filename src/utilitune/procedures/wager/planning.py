@@ -37,6 +37,7 @@ _LARGEST_BET = 0.95
 _MOST_REPLAYED = 256
 _GUARD_RUNS = 64.0
 _FIRST_WORTH = 1.5
+_MOST_WORTH = 0.5
 _FEWEST_PAIRS = 8
 _QUICK = 0.2
 _LEAST_SCALE = 1e-3
@@ -49,8 +50,8 @@ _REPLAN_SHARE = 8
 @compiled
 def planning_epsilon(play: Play) -> float:
     """The ε to plan for: the target, or a quarter of what is proved."""
-    if play.rules.epsilon > 0.0:
-        return play.rules.epsilon
+    if play.rules.planned_epsilon > 0.0:
+        return play.rules.planned_epsilon
     return float(min(0.25, 0.25 * play.amounts[EPSILON]))
 
 
@@ -211,7 +212,7 @@ def _guarded(play: Play, i: int, level: int) -> int:
 @compiled
 def first_level(play: Play) -> int:
     """The captime of an arm nobody has run: where an answer is worth about as much as the ε planned for."""
-    worth = play.grid.floor + _FIRST_WORTH * planning_epsilon(play)
+    worth = play.grid.floor + min(_MOST_WORTH, _FIRST_WORTH * planning_epsilon(play))
     level = 0
     while level < play.grid.utility.size - 1 and play.grid.utility[level] > worth:
         level += 1

@@ -90,6 +90,7 @@ class Rules(NamedTuple):
         positions: Length of the instance order.
         resume: Whether repeating a capped run pays only the extra seconds.
         epsilon: The ε at which the loop returns; negative for never.
+        planned_epsilon: The ε to plan for; negative to plan for a part of what is proved.
         half_life_s: Time scale of the utility function.
     """
 
@@ -97,6 +98,7 @@ class Rules(NamedTuple):
     positions: int
     resume: bool
     epsilon: float
+    planned_epsilon: float
     half_life_s: float
 
 
