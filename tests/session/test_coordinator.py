@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from utilitune.errors import StoreError, TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import FailurePolicy, instance_source
 from utilitune.session.coordinator import LiveBudget
+from utilitune.session.events import ConfigurationJoined
 from utilitune.session.opening import run_scenario, settings_of
 from utilitune.store import read_run_folder
 
@@ -86,6 +88,38 @@ def test_a_larger_budget_and_a_smaller_epsilon_go_on(tmp_path):
     assert first.progress.runs == 20
     assert second.stop_reason.code == "epsilon-reached"
     assert second.progress.epsilon <= 0.6 < first.progress.epsilon
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES)
+@pytest.mark.parametrize(
+    "spent", [{"max_runs": 60}, {"max_runs": 5}, {"max_wall_s": 1e-9}, {"max_time_s": 1e-9}]
+)
+def test_starting_again_with_a_spent_budget_knows_all_that_was_known(tmp_path, procedure, spent):
+    scenario = make_scenario(tmp_path, procedure=procedure, options=PROCEDURES[procedure])
+    first = run_scenario(scenario, tmp_path / "run", settings(scenario, max_runs=60), backend=backend(1))
+    again = run_scenario(scenario, tmp_path / "run", settings(scenario, **spent), backend=backend(1))
+    assert again.progress.runs == 60
+    assert proved(again) == proved(first)
+    assert again.best == first.best
+
+
+def press_ctrl_c_when_the_second_joins(event):
+    if isinstance(event, ConfigurationJoined) and event.index == 1:
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_stop_asked_for_while_stored_runs_are_read_keeps_what_they_prove(tmp_path):
+    scenario = make_scenario(tmp_path)
+    first = run_scenario(scenario, tmp_path / "run", settings(scenario, max_runs=60), backend=backend(1))
+    stopped = run_scenario(
+        scenario,
+        tmp_path / "run",
+        settings(scenario),
+        backend=backend(1),
+        on_event=press_ctrl_c_when_the_second_joins,
+    )
+    assert stopped.stop_reason.code == "interrupted"
+    assert proved(stopped) == proved(first)
 
 
 def test_another_procedure_or_delta_is_refused_in_the_same_folder(tmp_path):

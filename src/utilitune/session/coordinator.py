@@ -223,23 +223,35 @@ class Coordinator:
 
     def _work(self) -> StopReason:
         while True:
-            self._stop = self._stop or self._spent()
-            if self._stop is not None:
-                return self._stop
             halt = self._parts.engine.advance(PauseAt(self._round_limit, math.inf, 2**62))
             if halt is Halt.DONE:
-                return self._parts.engine.stop_reason()
+                return self._stop or self._parts.engine.stop_reason()
+            if not self._has_stored(halt):
+                self._stop = self._stop or self._spent()
+                if self._stop is not None:
+                    return self._stop
             if halt is Halt.PAUSED:
                 self._round_limit += _ROUNDS_PER_CALL
-            if halt is Halt.NEEDS_CONFIGURATIONS:
+            elif halt is Halt.NEEDS_CONFIGURATIONS:
                 for _ in range(self._parts.engine.missing_configurations):
                     self._take_in(self._parts.engine.added)
-            elif halt is Halt.NEEDS_RUNS:
+            else:
                 self._submit()
                 self._land_all()
             self._record_progress()
             self._announce_leader()
             self._show()
+
+    def _has_stored(self, halt: Halt) -> bool:
+        """Whether the procedure can go on with what is stored.
+
+        Only something new is refused when a budget is spent: the walk through what was paid for
+        already always goes to its end, so that a resumed run never knows less than it did before.
+        """
+        if halt is Halt.NEEDS_CONFIGURATIONS:
+            engine = self._parts.engine
+            return engine.added + engine.missing_configurations <= len(self._assignments)
+        return halt is Halt.PAUSED
 
     def _spent(self) -> StopReason | None:
         """The reason to stop if a budget is spent or somebody asked for it."""
