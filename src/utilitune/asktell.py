@@ -106,11 +106,13 @@ class Tuner:
             MemoryStore(snapshot) if folder is None else open_run_folder(Path(folder), snapshot)
         )
         self._supply = ConfigurationSupply(
-            told.space, told.seed, given_configurations(told), model_for(told, spec, self._store, live=False)
+            told.space,
+            told.seed,
+            given_configurations(told),
+            model_for(told, spec, self._store, self._engine, self._evidence, live=False),
         )
         self._assignments: list[Mapping[str, Any]] = []
         self._open: dict[tuple[int, int], Trial] = {}
-        self._begun = 0
         self._runs = 0
         self._time_s = 0.0
         self._recorded_s = 0.0
@@ -149,7 +151,6 @@ class Tuner:
         for trial in trials[:count]:
             self._instances.prepare(trial.request.position)
             self._open[_key(trial.request)] = trial
-            self._begun = max(self._begun, trial.request.position + 1)
         return trials[:count]
 
     def tell(self, trial: Trial, runtime_s: float | None = None, status: str | None = None) -> None:
@@ -233,7 +234,6 @@ class Tuner:
         self._supply.restore(records)
         self._assignments = [record.assignment for record in records]
         for run in self._store.runs():
-            self._begun = max(self._begun, run.request.position + 1)
             self._count(run.request, run.outcome)
         last = self._store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
@@ -245,7 +245,7 @@ class Tuner:
         self._recorded_s = self._time_s
 
     def _take_in(self, index: int) -> None:
-        assignment, origin, first_position = self._supply.draw(index, self._begun)
+        assignment, origin, first_position = self._supply.draw(index)
         if index == len(self._assignments):
             stored = StoredOrigin.DEFAULT if index == 0 else _STORED_ORIGINS[origin]
             self._store.add_configuration(
@@ -258,11 +258,13 @@ class Tuner:
         """Let the procedure go on until it needs runs or is done."""
         while True:
             limit = self._engine.progress().rounds + _ROUNDS_PER_CALL
-            halt = self._engine.advance(PauseAt(limit, math.inf, 2**62))
+            halt = self._engine.advance(PauseAt(limit, math.inf, self._supply.learn_at))
             if halt is Halt.NEEDS_CONFIGURATIONS:
                 for _ in range(self._engine.missing_configurations):
                     self._take_in(self._engine.added)
-            elif halt is not Halt.PAUSED:
+            elif halt is Halt.PAUSED:
+                self._supply.learn()
+            else:
                 return halt
 
     def _new_trials(self, requests: Iterable[RunRequest], *, needed: bool) -> list[Trial]:
@@ -287,8 +289,9 @@ class Tuner:
             runtime_s = known_s = outcome.runtime_s
         elif outcome.status is RunStatus.TIMEOUT:
             known_s = request.captime_s
+        else:
+            self._supply.note_failure(request.configuration, request.position, outcome.runtime_s)
         self._evidence.record(request.configuration, request.position, runtime_s, known_s)
-        self._supply.observe(request.configuration, request.position, runtime_s, known_s)
 
 
 def made_outside(configuration: Mapping[str, Any], instance: str, seed: int) -> None:

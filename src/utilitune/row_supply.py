@@ -7,7 +7,6 @@ among those not in play, that a forest on the rows' features likes best; see `ut
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -99,23 +98,10 @@ class RowSupply:
             return None
         size = fitted_runs(engine.progress().runs)
         if size != self._learnt:
-            runs = self._runs()
+            runs = Runs.observed(engine.observed(), self._evidence.arrays)
             if len(np.unique(runs.configuration)) >= FEWEST_CONFIGURATIONS:
                 self._proposer.learn(runs, self.rows)
                 self._learnt = size
         if not self._learnt:
             return None
         return self._proposer.propose(self.rows, np.random.default_rng([_SEED, len(self.rows)]))
-
-    def _runs(self) -> Runs:
-        """What the procedure has seen of its runs."""
-        configuration, position, captime_s = self._engine.observed()
-        arrays = self._evidence.arrays
-        runtime_s = arrays.runtime_s[arrays.base[configuration] + arrays.column[position]]
-        finished = runtime_s < captime_s
-        return Runs(
-            configuration,
-            position,
-            np.where(finished, runtime_s, math.inf),
-            np.where(finished, runtime_s, captime_s),
-        )

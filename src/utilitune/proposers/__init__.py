@@ -7,10 +7,10 @@
 - `model_guided`: proposals from a parameter space that maximise the forest's upper confidence bound;
 - `rows`: the same for recorded runtimes, where the rows are all there is to propose;
 - `fitting`: proposals at the moment they are asked for, from a model refitted now and then;
-- `background`: the same in a thread of its own, so that a live run never waits for a model;
+- `background`: the same with fits in a thread of their own, while a live run goes on;
 - `instance_features`: the file in which a user describes the instances.
 
-Only random draws give credit for γ, and a proposal's evidence begins on instances nobody had begun when it
-was proposed; see docs/proposals.md. Nothing here is needed for a promise to hold: proposals make the answer
-better, sooner.
+Only random draws give credit for γ, and a proposal's evidence begins on instances that nothing which shaped
+it has looked at; see docs/proposals.md. Nothing here is needed for a promise to hold: proposals make the
+answer better, sooner.
 """

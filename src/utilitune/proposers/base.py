@@ -2,11 +2,13 @@
 
 A `Proposer` learns from `Runs` and proposes one configuration at a time. What a configuration *is* stays
 open: an assignment of parameters in a live run, the number of a row in recorded data. `Proposals` is what a
-driver holds: it hears of every configuration and every run, and hands out a proposal when it has one.
+driver holds: it hears of every configuration, learns from the runs that the procedure has consumed, and hands
+out a proposal when it has one.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -14,9 +16,12 @@ import numpy as np
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from utilitune.procedures.evidence import Evidence
+    from utilitune.procedures.wager.engine import Observed
 
 Kind = TypeVar("Kind")
 
@@ -42,12 +47,29 @@ class Runs(NamedTuple):
         table = np.array(list(records), dtype=np.float64).reshape(-1, 4).T
         return cls(table[0].astype(np.int64), table[1].astype(np.int64), table[2], table[3])
 
-    def latest(self) -> Runs:
-        """Only the last of the runs that a configuration made on one position."""
-        width = int(self.position.max(initial=0)) + 1
-        keys = (self.configuration * width + self.position)[::-1]
-        kept = np.sort(len(keys) - 1 - np.unique(keys, return_index=True)[1])
-        return Runs(self.configuration[kept], self.position[kept], self.runtime_s[kept], self.known_s[kept])
+    @classmethod
+    def observed(
+        cls, observed: Observed, evidence: Evidence, failures: Mapping[tuple[int, int], float] | None = None
+    ) -> Runs:
+        """The runs that a procedure has consumed, as far as it has looked at them.
+
+        The evidence may hold more: runs made ahead of need, or for longer than was asked so far. That depends
+        on who was quick, so nothing of it shows here.
+
+        Args:
+            observed: Which runs, up to which captime.
+            evidence: What came of them.
+            failures: After how many seconds a run failed, by configuration and position.
+        """
+        configuration, position, captime_s = observed
+        runtime_s = evidence.runtime_s[evidence.base[configuration] + evidence.column[position]]
+        finished = runtime_s < captime_s
+        known_s = np.where(finished, runtime_s, captime_s)
+        if failures:
+            keys = zip(configuration.tolist(), position.tolist(), strict=True)
+            failed_s = np.array([failures.get(key, math.inf) for key in keys])
+            known_s = np.where(failed_s < captime_s, math.inf, known_s)
+        return cls(configuration, position, np.where(finished, runtime_s, math.inf), known_s)
 
 
 class Proposer(Protocol[Kind]):
@@ -63,14 +85,22 @@ class Proposer(Protocol[Kind]):
 
 
 class Proposals(Protocol[Kind]):
-    """Proposals for one run of a procedure, which tells it everything in the order in which it happens."""
+    """Proposals for one run of a procedure, told of what happens in the order of the procedure's own steps.
+
+    A proposal follows from these calls and a seed alone, never from the clock.
+    """
+
+    @property
+    def learn_at(self) -> int:
+        """How many runs the procedure shall have consumed when `learn` is called next."""
+        ...
 
     def join(self, configuration: Kind, *, proposed: bool) -> None:
         """One more configuration is in play."""
         ...
 
-    def observe(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
-        """One more run was made; the arguments are those of `Runs`."""
+    def learn(self, runs: Runs) -> None:
+        """Learn from all runs consumed so far; proposals follow from these until the next call."""
         ...
 
     def take(self) -> Kind | None:
@@ -120,21 +150,23 @@ class Turns:
         return min(self._account + self._share, 1.0 + self._share)
 
 
-def first_fresh_position(begun: int, positions: int | None, *, finite: bool) -> int | None:
+def first_fresh_position(frontier: int, positions: int | None, *, finite: bool) -> int | None:
     """Where the evidence of a proposal begins that is made now; None if too little is left for it.
 
-    On instances that shaped it a proposal looks better than it is, so it is judged on those nobody has begun.
-    Where fewer of them are left than were used, it could not catch up. On a finite list the sum over its own
+    On instances that shaped it a proposal looks better than it is, so it is judged on those that nothing
+    which shaped it has looked at. Model and procedure have looked at consumed runs only, and these lie before
+    the frontier. Runs that were made or begun beyond it, ahead of need, nobody has looked at. Where fewer
+    positions are left than were used, a proposal could not catch up. On a finite list the sum over its own
     runs is all that counts for it, and it may begin at the front.
 
     Args:
-        begun: How many positions of the instance order anybody has begun, runs in flight included.
+        frontier: How many positions of the instance order the procedure has consumed.
         positions: How many there are; None without end.
         finite: Whether the promise is about exactly these instances.
     """
     if finite:
         return 0
-    return begun if positions is None or positions >= 2 * begun else None
+    return frontier if positions is None or positions >= 2 * frontier else None
 
 
 def require_share(value: float) -> float:

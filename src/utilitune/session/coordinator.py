@@ -184,7 +184,6 @@ class Coordinator:
         self._cross_checked = False
         self._stop: StopReason | None = None
         self._next_job = 0
-        self._begun = 0
         self._round_limit = _ROUNDS_PER_CALL
         self._recorded_s = 0.0
         self._shown_at = 0.0
@@ -223,7 +222,8 @@ class Coordinator:
 
     def _work(self) -> StopReason:
         while True:
-            halt = self._parts.engine.advance(PauseAt(self._round_limit, math.inf, 2**62))
+            pause = PauseAt(self._round_limit, math.inf, self._parts.supply.learn_at)
+            halt = self._parts.engine.advance(pause)
             if halt is Halt.DONE:
                 return self._stop or self._parts.engine.stop_reason()
             if not self._has_stored(halt):
@@ -231,7 +231,8 @@ class Coordinator:
                 if self._stop is not None:
                     return self._stop
             if halt is Halt.PAUSED:
-                self._round_limit += _ROUNDS_PER_CALL
+                self._round_limit = self._parts.engine.progress().rounds + _ROUNDS_PER_CALL
+                self._parts.supply.learn()
             elif halt is Halt.NEEDS_CONFIGURATIONS:
                 for _ in range(self._parts.engine.missing_configurations):
                     self._take_in(self._parts.engine.added)
@@ -285,7 +286,6 @@ class Coordinator:
             if not record.taken_over:
                 self._books.note(record.outcome)
                 self._failures.note(record.outcome)
-            self._begun = max(self._begun, record.request.position + 1)
             self._tell(record.request, record.outcome)
             for number, session in enumerate(sessions[:-1]):
                 if session.ended_at is None and session.started_at <= record.started_at:
@@ -301,7 +301,7 @@ class Coordinator:
 
     def _take_in(self, index: int) -> None:
         """Configuration number `index` joins; a new one is stored first."""
-        assignment, origin, first_position = self._parts.supply.draw(index, self._begun)
+        assignment, origin, first_position = self._parts.supply.draw(index)
         if index == len(self._assignments):
             is_default = index == 0 and origin is Origin.GIVEN
             stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[origin]
@@ -321,7 +321,6 @@ class Coordinator:
             request = replace(run.request, configuration=index)
             record = replace(run, request=request, started_at=0.0, ended_at=0.0, sequence=-1)
             self._parts.store.add_run(record)
-            self._begun = max(self._begun, request.position + 1)
             self._tell(request, run.outcome)
 
     # -- runs ----------------------------------------------------------------------------------------
@@ -347,7 +346,6 @@ class Coordinator:
             self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
             self._flights[self._next_job] = _InFlight(request, invocation, time.time(), speculative)
             self._under_way[key] = request.captime_s
-            self._begun = max(self._begun, request.position + 1)
             self._next_job += 1
             self._announce(RunBegun(request, invocation.instance, invocation.seed, speculative))
 
@@ -401,8 +399,9 @@ class Coordinator:
             runtime_s = known_s = outcome.runtime_s
         elif outcome.status is RunStatus.TIMEOUT:
             known_s = request.captime_s
+        else:
+            self._parts.supply.note_failure(request.configuration, request.position, outcome.runtime_s)
         self._parts.evidence.record(request.configuration, request.position, runtime_s, known_s)
-        self._parts.supply.observe(request.configuration, request.position, runtime_s, known_s)
 
     def _judge_failure(self, flight: _InFlight, outcome: RunOutcome) -> None:
         streak = self._failures.note(outcome)

@@ -162,8 +162,9 @@ def _assemble(
     live = not isinstance(backend, SimulatedBackend)
     if isinstance(target, RecordedTarget):
         spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, target.matrix.cutoff_s))
+    engine = build_engine(spec, evidence, utility, configurations=spec.set_size())
     return Parts(
-        engine=build_engine(spec, evidence, utility, configurations=spec.set_size()),
+        engine=engine,
         evidence=evidence,
         store=store,
         backend=backend,
@@ -173,7 +174,7 @@ def _assemble(
             scenario.space,
             scenario.seed,
             given_configurations(scenario),
-            model_for(scenario, spec, store, live=live),
+            model_for(scenario, spec, store, engine, evidence, live=live),
         ),
         abort_on=frozenset(
             status for status in RunStatus if scenario.policies.get(status) is FailurePolicy.ABORT

@@ -3,17 +3,22 @@
 The r-th random draw follows from the scenario's seed and r alone, whatever a model proposes in between: the
 random draws are an independent sample of the space. A configuration that was drawn before stays what it was:
 a resumed run gets its proposals, and where their evidence begins, back from the store.
+
+A model learns only from runs that the procedure has consumed, whenever their number reaches `learn_at`. So
+what it proposes follows from the outcomes of runs, like everything else: several workers, a resumed run and a
+single worker try the same configurations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.errors import MissingExtraError
 from utilitune.procedures.engine import Origin
+from utilitune.procedures.wager import WagerEngine
 from utilitune.proposers.background import BackgroundProposals
-from utilitune.proposers.base import Turns, first_fresh_position
+from utilitune.proposers.base import Runs, Turns, first_fresh_position
 from utilitune.proposers.fitting import PromptProposals
 from utilitune.proposers.instance_features import read_instance_features
 from utilitune.proposers.model_guided import ModelGuidedProposer
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from utilitune.procedures.engine import Engine
+    from utilitune.procedures.evidence import LiveEvidence
     from utilitune.proposers.base import Proposals
     from utilitune.scenario.model import Scenario
     from utilitune.spaces import ParameterSpace
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from utilitune.store.base import Store
     from utilitune.store.records import ConfigurationRecord
 
+_NEVER = 2**62
 _ORIGINS = {
     StoredOrigin.DEFAULT: Origin.GIVEN,
     StoredOrigin.USER: Origin.GIVEN,
@@ -63,17 +71,33 @@ class Proposing:
         share: The share of new configurations that are proposals.
         positions: How many instances there are; None without end.
         population: Whether the promise is about exactly these instances.
+        engine: The procedure that is supplied.
+        evidence: What it reads.
+        failures: After how many seconds a run failed, by configuration and position.
     """
 
     proposals: Proposals[Assignment]
     share: float
     positions: int | None
     population: Population
+    engine: WagerEngine
+    evidence: LiveEvidence
+    failures: dict[tuple[int, int], float] = field(default_factory=dict)
 
-    def next(self, begun: int) -> Drawn | None:
-        """A proposal that is judged on fresh positions; None if there is none, or too few of those."""
+    def learn(self) -> None:
+        """Let the model learn from what the procedure has consumed, if it has consumed enough for that."""
+        if self.engine.progress().runs >= self.proposals.learn_at:
+            runs = Runs.observed(self.engine.observed(), self.evidence.arrays, self.failures)
+            self.proposals.learn(runs)
+
+    def next(self) -> Drawn | None:
+        """A proposal that is judged on fresh positions; None if there is none, or too few of those.
+
+        Its evidence begins where the procedure's own ends. Neither the model nor the decision to draw has
+        looked at any run beyond, even where other workers have made some.
+        """
         finite = self.population is Population.FINITE
-        first_position = first_fresh_position(begun, self.positions, finite=finite)
+        first_position = first_fresh_position(self.engine.frontier, self.positions, finite=finite)
         proposal = None if first_position is None else self.proposals.take()
         if proposal is None or first_position is None:
             return None
@@ -101,40 +125,48 @@ class ConfigurationSupply:
         self._random = RandomDraws(space, seed)
         self._proposing = proposing
         self._turns = Turns(0.0 if proposing is None else proposing.share)
+        self._stored: list[Drawn] = []
         self._drawn: list[Drawn] = []
         self._proposed = 0
 
+    @property
+    def learn_at(self) -> int:
+        """How many runs the procedure shall have consumed when `learn` is called; endless without a model."""
+        return _NEVER if self._proposing is None else self._proposing.proposals.learn_at
+
     def restore(self, records: Iterable[ConfigurationRecord]) -> None:
         """Take over what was drawn before."""
-        for record in records:
-            self._keep(Drawn(Assignment(record.assignment), _ORIGINS[record.origin], record.first_position))
+        self._stored = [
+            Drawn(Assignment(record.assignment), _ORIGINS[record.origin], record.first_position)
+            for record in records
+        ]
 
-    def draw(self, index: int, begun: int = 0) -> Drawn:
-        """Configuration number `index`, which was drawn before or is the next one.
-
-        Args:
-            index: Its number.
-            begun: How many positions of the instance order anybody has begun, runs in flight included.
-        """
+    def draw(self, index: int) -> Drawn:
+        """Configuration number `index`: one that was drawn already, or the next one."""
         if index == len(self._drawn):
-            self._keep(self._next(index, begun))
+            self._keep(self._stored[index] if index < len(self._stored) else self._next(index))
         return self._drawn[index]
 
-    def observe(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
-        """Let the model hear of a run; the arguments are those of `LiveEvidence.record`."""
+    def learn(self) -> None:
+        """The procedure has paused: let the model learn from what it has consumed, if that is enough."""
         if self._proposing is not None:
-            self._proposing.proposals.observe(configuration, position, runtime_s, known_s)
+            self._proposing.learn()
+
+    def note_failure(self, configuration: int, position: int, after_s: float) -> None:
+        """A run failed and would never finish; the model hears of it when the procedure has consumed it."""
+        if self._proposing is not None:
+            self._proposing.failures[configuration, position] = after_s
 
     def close(self) -> None:
         """Nothing more will be drawn."""
         if self._proposing is not None:
             self._proposing.proposals.close()
 
-    def _next(self, index: int, begun: int) -> Drawn:
+    def _next(self, index: int) -> Drawn:
         if index < len(self.given):
             return Drawn(self.given[index], Origin.GIVEN)
         if self._proposing is not None and self._turns.proposal_is_due:
-            proposal = self._proposing.next(begun)
+            proposal = self._proposing.next()
             if proposal is not None:
                 return proposal
         return Drawn(self._random.draw(index - self._proposed), Origin.RANDOM)
@@ -155,7 +187,13 @@ def given_configurations(scenario: Scenario) -> list[Assignment]:
 
 
 def model_for(
-    scenario: Scenario, specification: ProcedureSpec, store: Store, *, live: bool
+    scenario: Scenario,
+    specification: ProcedureSpec,
+    store: Store,
+    engine: Engine,
+    evidence: LiveEvidence,
+    *,
+    live: bool,
 ) -> Proposing | None:
     """The model that proposes configurations, where the procedure has a use for one.
 
@@ -163,9 +201,12 @@ def model_for(
         scenario: What is configured.
         specification: The procedure and its settings.
         store: Where a warning is kept if the model cannot be had.
-        live: Whether it works in the background; else it computes when it is asked, as a virtual clock needs.
+        engine: The procedure that is supplied.
+        evidence: What it reads.
+        live: Whether it is fitted in the background; else when it is asked, as a virtual clock needs.
     """
-    if not specification.grows or not specification.proposals or isinstance(scenario.target, RecordedSpec):
+    wanted = specification.grows and specification.proposals > 0
+    if not wanted or isinstance(scenario.target, RecordedSpec) or not isinstance(engine, WagerEngine):
         return None
     utility = parse_utility(scenario.utility)
     try:
@@ -181,6 +222,8 @@ def model_for(
         specification.proposals,
         instance_source(scenario).count,
         scenario.population,
+        engine,
+        evidence,
     )
 
 
