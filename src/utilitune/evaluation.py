@@ -23,11 +23,11 @@ import numpy as np
 
 from utilitune.domain import Measure, RunOutcome, RunStatus, require_positive
 from utilitune.errors import ScenarioError, StoreError, UsageError
-from utilitune.execution.machine import available_cores, oversubscribed
+from utilitune.execution.machine import oversubscribed
 from utilitune.scenario.instances import TEST, instance_source
 from utilitune.scenario.model import Population
 from utilitune.session.grid import Grid, GridRuns
-from utilitune.session.opening import backend_for
+from utilitune.session.opening import backend_for, worker_count
 from utilitune.store import Snapshot, open_run_folder
 from utilitune.utility import format_duration, parse_utility
 
@@ -341,7 +341,7 @@ def evaluate_in_folder(
         workers: Runs at the same time; the scenario's number, or the cores, if left out.
         on_run: Called with the number of runs that are known and of all, whenever one more is.
     """
-    count = workers or plan.scenario.workers or available_cores()
+    count = worker_count(plan.scenario, workers)
     place = folder / FOLDER_NAME / plan.digest[:12]
     snapshot = Snapshot(plan.scenario.snapshot(), plan.digest)
     with (

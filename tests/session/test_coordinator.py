@@ -11,6 +11,7 @@ from utilitune.domain import RunStatus
 from utilitune.errors import StoreError, TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import FailurePolicy, instance_source
+from utilitune.session import opening
 from utilitune.session.coordinator import LiveBudget
 from utilitune.session.events import ConfigurationJoined
 from utilitune.session.opening import run_scenario, settings_of
@@ -199,6 +200,16 @@ def test_the_time_spent_is_what_the_runs_took(tmp_path):
     assert math.isclose(result.progress.total_time_s, expected)
 
 
-def test_zero_workers_are_refused(tmp_path):
-    with pytest.raises(UsageError, match="at least 1"):
-        settings_of(make_scenario(tmp_path), workers=-1)
+@pytest.mark.parametrize("workers", [0, -1])
+def test_too_few_workers_are_refused(tmp_path, workers):
+    with pytest.raises(UsageError, match=f"at least 1, not {workers}"):
+        settings_of(make_scenario(tmp_path), workers=workers)
+
+
+def test_a_folder_that_cannot_be_used_is_refused_before_anything_is_compiled(tmp_path, monkeypatch):
+    scenario = make_scenario(tmp_path)
+    run_scenario(scenario, tmp_path / "run", settings(scenario, max_runs=2), backend=backend(1))
+    monkeypatch.setattr(opening, "warm_up", lambda *_: pytest.fail("compiled first"))
+    other = make_scenario(tmp_path, utility="uniform(k0=5)")
+    with pytest.raises(StoreError, match="another scenario"):
+        run_scenario(other, tmp_path / "run", settings(other), backend=backend(1))

@@ -83,10 +83,15 @@ def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSetting
         max_wall_s=math.inf if stop.wall_time_s is None else stop.wall_time_s,
         max_runs=math.inf if stop.runs is None else stop.runs,
     )
-    count = workers or scenario.workers or available_cores()
+    return RunSettings(specification, budget, worker_count(scenario, workers))
+
+
+def worker_count(scenario: Scenario, asked: int | None) -> int:
+    """How many runs are made at once: as many as asked for, as the scenario says, or as there are cores."""
+    count = (scenario.workers or available_cores()) if asked is None else asked
     if count < 1:
         raise UsageError(f"the number of workers must be at least 1, not {count}")
-    return RunSettings(specification, budget, count)
+    return count
 
 
 def run_scenario(
@@ -109,10 +114,10 @@ def run_scenario(
         backend: What makes the runs; processes on this machine if left out.
     """
     chosen = settings or settings_of(scenario)
-    warm_up(chosen.specification, parse_utility(scenario.utility))
     snapshot = Snapshot(scenario.snapshot(), scenario.digest())
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
     with contextlib.closing(store):
+        warm_up(chosen.specification, parse_utility(scenario.utility))
         with backend or backend_for(scenario, chosen.workers) as workers:
             parts = _assemble(scenario, chosen, store, workers)
             coordinator = Coordinator(parts, chosen.budget, on_update, on_event)
