@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
@@ -52,6 +52,17 @@ def test_too_few_random_configurations_promise_nothing():
 def test_progress_carries_its_promise():
     promise = PROGRESS.promise
     assert (promise.epsilon, promise.delta, promise.gamma, promise.configurations) == (0.25, 0.1, 0.5, 9)
+
+
+def test_the_last_one_left_of_several_is_the_best_of_them():
+    left = replace(PROGRESS, gamma=None, alive=1)
+    assert "this configuration is the best of all 9 configurations, in" in left.promise.sentence()
+    assert left.epsilon == PROGRESS.epsilon
+
+
+def test_the_only_configuration_there_is_proves_nothing():
+    alone = replace(PROGRESS, gamma=None, epsilon=1.0, alive=1, configurations=1)
+    assert alone.promise.sentence().startswith("Nothing is proved yet")
 
 
 def test_a_phase_record_is_where_progress_stood():

@@ -34,3 +34,7 @@ def test_a_missing_part_says_how_to_get_it():
 def test_the_nearest_name_is_offered_or_all_of_them():
     assert did_you_mean("unifrom", ["uniform", "step"]) == "did you mean 'uniform'?"
     assert did_you_mean("zzz", ["uniform", "step"]) == "known: step, uniform"
+
+
+def test_odd_names_stand_in_quotes_so_that_the_sentence_stays_one():
+    assert did_you_mean("zzz", ["", "a b", "c\nd", "--x=1"]) == r"known: '', --x=1, 'a b', 'c\nd'"

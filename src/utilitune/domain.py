@@ -107,9 +107,8 @@ class Promise:
             )
         if self.epsilon >= 1:
             return "Nothing is proved yet: there are too few runs to tell any configuration from the best."
-        claim = (
-            f"With probability {share} this configuration is within ε = {self.epsilon:.3g} of {whom}, {over}."
-        )
+        near = f"within ε = {self.epsilon:.3g} of {whom}" if self.epsilon > 0 else whom
+        claim = f"With probability {share} this configuration is {near}, {over}."
         return f"{claim} {self.condition}".rstrip()
 
 
@@ -129,8 +128,10 @@ class Progress:
 
     @property
     def promise(self) -> Promise:
-        """The proof-backed part."""
-        return Promise(self.epsilon, self.delta, self.gamma, self.configurations)
+        """The proof-backed part; the last of several configurations that is left is the best of them."""
+        last_left = self.gamma is None and self.alive == 1 < self.configurations
+        epsilon = 0.0 if last_left else self.epsilon
+        return Promise(epsilon, self.delta, self.gamma, self.configurations)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,4 +82,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence fragment for an unknown name: the nearest known one, or all of them."""
     options = sorted(known)
     near = get_close_matches(name, options, n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(options)}"
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(map(_listed, options))}"
+
+
+def _listed(name: str) -> str:
+    """A name among others: in quotes where one could not see where it begins and ends."""
+    plain = name.isprintable() and name.strip() == name and name and not set(name) & set(" ,'\"")
+    return name if plain else repr(name)
