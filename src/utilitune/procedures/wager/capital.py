@@ -7,6 +7,8 @@ without keeping any capital: the observations are the state.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from utilitune.bounds.betting import raised_bound
@@ -15,27 +17,35 @@ from utilitune.compiled import compiled
 from utilitune.procedures.wager.shares import lower_threshold, paired_threshold, upper_threshold
 from utilitune.procedures.wager.state import LEADER, Play
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _STALE_SHARE = 64
 
 
 @compiled
-def least_at(play: Play, i: int, position: int) -> float:
-    """X: the least that the run of arm i on this position is worth, as far as it was watched."""
-    level = play.levels_run[play.arms[i].block + position - play.arms[i].first]
-    run = play.evidence.base[i] + play.evidence.column[position]
-    if play.evidence.runtime_s[run] < play.grid.captime_s[level]:
-        return float(play.evidence.utility[run])
-    return float(play.grid.floor)
+def least_values(play: Play, i: int, start: int, end: int) -> NDArray[np.float64]:
+    """X on positions [start, end): the least that each run of arm i is worth, as far as it was watched."""
+    values = np.empty(end - start)
+    levels, base = play.arms[i].block - play.arms[i].first, play.evidence.base[i]
+    for position in range(start, end):
+        run = base + play.evidence.column[position]
+        finished = play.evidence.runtime_s[run] < play.grid.captime_s[play.levels_run[levels + position]]
+        values[position - start] = play.evidence.utility[run] if finished else play.grid.floor
+    return values
 
 
 @compiled
-def most_at(play: Play, i: int, position: int) -> float:
-    """Y: the most that the run of arm i on this position can be worth, as far as it was watched."""
-    level = play.levels_run[play.arms[i].block + position - play.arms[i].first]
-    run = play.evidence.base[i] + play.evidence.column[position]
-    if play.evidence.runtime_s[run] < play.grid.captime_s[level]:
-        return float(play.evidence.utility[run])
-    return float(play.grid.utility[level])
+def most_values(play: Play, i: int, start: int, end: int) -> NDArray[np.float64]:
+    """Y on positions [start, end): the most that each run of arm i can be worth, as far as it was watched."""
+    values = np.empty(end - start)
+    levels, base = play.arms[i].block - play.arms[i].first, play.evidence.base[i]
+    for position in range(start, end):
+        run = base + play.evidence.column[position]
+        level = play.levels_run[levels + position]
+        finished = play.evidence.runtime_s[run] < play.grid.captime_s[level]
+        values[position - start] = play.evidence.utility[run] if finished else play.grid.utility[level]
+    return values
 
 
 @compiled
@@ -48,30 +58,25 @@ def due(changes: int, seen: int, runs: int) -> bool:
 def refresh_lower(play: Play, i: int) -> None:
     """LCB_i from all runs of arm i."""
     arms = play.arms
-    first, runs = arms[i].first, arms[i].runs
     arms[i].lower_seen = arms[i].changes
     if arms[i].ungauged:
         arms[i].lower = max(arms[i].lower, arms[i].least / play.rules.population)
         return
-    values = np.empty(runs)
-    for j in range(runs):
-        values[j] = least_at(play, i, first + j)
-    arms[i].lower = raised_bound(
-        values, play.rules.population, arms[i].lower, lower_threshold(play.shares, arms[i].number)
-    )
+    values = least_values(play, i, arms[i].first, arms[i].first + arms[i].runs)
+    threshold = lower_threshold(play.shares, i + 1)
+    arms[i].lower = raised_bound(values, play.rules.population, arms[i].lower, threshold)
 
 
 @compiled
 def refresh_upper(play: Play, i: int) -> None:
     """UCB_i from all runs of arm i."""
     arms = play.arms
-    first, runs = arms[i].first, arms[i].runs
     arms[i].upper_seen = arms[i].changes
     if arms[i].rank == 0:
         return
-    values = np.empty(runs)
-    for j in range(runs):
-        values[j] = 1.0 - most_at(play, i, first + j)
+    values = most_values(play, i, arms[i].first, arms[i].first + arms[i].runs)
+    for j in range(values.size):
+        values[j] = 1.0 - values[j]
     threshold = upper_threshold(play.shares, arms[i].rank)
     arms[i].upper = 1.0 - raised_bound(values, play.rules.population, 1.0 - arms[i].upper, threshold)
 
@@ -100,8 +105,9 @@ def refresh_apart(play: Play, i: int) -> None:
     if arms[b].ungauged or arms[i].rank == 0:
         return
     start, end = common_span(play, i, b)
-    values = np.empty(end - start)
-    for position in range(start, end):
-        values[position - start] = 1.0 - most_at(play, i, position) + least_at(play, b, position)
+    values = most_values(play, i, start, end)
+    least = least_values(play, b, start, end)
+    for j in range(values.size):
+        values[j] = 1.0 - values[j] + least[j]
     threshold = paired_threshold(play.shares, arms[i].rank, arms[b].number)
     arms[i].apart = lowered_difference(values, play.rules.population, arms[i].apart, threshold)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled
+from utilitune.compiled import compiled, inlined
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGri
     )
 
 
-@compiled
+@inlined
 def interval_of(grid: CaptimeGrid, runtime_s: float) -> int:
     """The first level at whose captime a run of this length is finished (t < κ, strictly)."""
     low, high = 0, grid.captime_s.size

@@ -11,11 +11,11 @@ touches the validity of a bound.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled
+from utilitune.compiled import compiled, inlined
 from utilitune.procedures.wager.capital import common_span
 from utilitune.procedures.wager.captimes import interval_of, shrunk_finish
 from utilitune.procedures.wager.shares import paired_threshold, upper_threshold
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LARGEST_BET = 0.95
-_MOST_REPLAYED = 256
+_MOST_REPLAYED = 128
 _GUARD_RUNS = 64.0
 _FIRST_WORTH = 1.5
 _MOST_WORTH = 0.5
@@ -44,7 +44,7 @@ _LEAST_SCALE = 1e-3
 _LEAST_REST = 0.02
 MIXTURE = 3.0  # a mixture of bets needs a little more capital than its best bet alone
 _HOPELESS = 1e9
-_REPLAN_SHARE = 8
+_REPLAN_SHARE = 6
 
 
 @compiled
@@ -120,73 +120,71 @@ def growth_alone(
     return growth
 
 
-@compiled
-def _expected(play: Play, i: int, capped: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Entry [c, g]: expected value at captime g of a run of arm i that is known to last beyond captime c.
+class Curve(NamedTuple):
+    """What a run of one arm is expected to count under each captime.
 
-    Args:
-        play: The state of play.
-        i: Whose run.
+    Attributes:
+        gained: Expected utility of finishing by each captime.
+        beyond: Probability to last beyond each captime.
         capped: What a run capped at each captime counts.
     """
-    finish, beyond = finish_estimate(play, i)
-    size = finish.size
-    table = np.empty((size, size))
-    for c in range(size):
-        gained = 0.0
-        for g in range(size):
-            if g <= c:
-                table[c, g] = capped[g]
-                continue
-            gained += finish[g] * play.grid.middle_utility[g]
-            table[c, g] = (gained + beyond[g] * capped[g]) / max(beyond[c], 1e-12)
-    return table
+
+    gained: NDArray[np.float64]
+    beyond: NDArray[np.float64]
+    capped: NDArray[np.float64]
 
 
 @compiled
-def _values_at(
-    play: Play, i: int, position: int, expected: NDArray[np.float64], out: NDArray[np.float64]
-) -> None:
-    """What one run counts under every captime; what was not observed is replaced by its expectation."""
-    arms, grid = play.arms, play.grid
-    level = play.levels_run[arms[i].block + position - arms[i].first]
-    run = play.evidence.base[i] + play.evidence.column[position]
+def _curve(play: Play, i: int, finish: NDArray[np.float64], beyond: NDArray[np.float64]) -> Curve:
+    """The curve of X for the leader, of Y for others."""
+    gained, capped = np.empty(finish.size), np.empty(finish.size)
+    total = 0.0
+    for g in range(finish.size):
+        total += finish[g] * play.grid.middle_utility[g]
+        gained[g] = total
+        capped[g] = play.grid.floor if i == play.counters[LEADER] else play.grid.utility[g]
+    return Curve(gained, beyond, capped)
+
+
+@inlined
+def _value(play: Play, run: int, level: int, g: int, curve: Curve) -> float:
+    """What a run made at captime `level` would count at captime g; what was not seen, by expectation."""
     runtime = play.evidence.runtime_s[run]
-    ended = out.size
-    source = int(level)
-    if runtime < grid.captime_s[level]:
-        ended = interval_of(grid, runtime)
-        source = out.size - 1
-    for g in range(out.size):
-        out[g] = expected[source, g] if g < ended else play.evidence.utility[run]
+    if runtime < play.grid.captime_s[level]:
+        return float(play.evidence.utility[run] if runtime < play.grid.captime_s[g] else curve.capped[g])
+    if g <= level:
+        return float(curve.capped[g])
+    rest = curve.gained[g] - curve.gained[level] + curve.beyond[g] * curve.capped[g]
+    return float(rest / max(curve.beyond[level], 1e-12))
 
 
 @compiled
-def growth_paired(play: Play, i: int, b: int, planned: int) -> NDArray[np.float64]:
-    """Growth of the pair (i, b) at each captime of the arm `planned`, the other keeping its own."""
+def growth_paired(play: Play, planned: int, other: int, curve: Curve) -> NDArray[np.float64]:
+    """Growth of a pair at each captime of the arm `planned`, whose curve is given; the other keeps its own."""
+    arms, column = play.arms, play.evidence.column
+    sign = 1.0 if planned == play.counters[LEADER] else -1.0
+    finish, beyond = finish_estimate(play, other)
+    other_curve = _curve(play, other, finish, beyond)
+    other_level = max(0, arms[other].level)
     size = play.grid.captime_s.size
-    most = _expected(play, i, play.grid.utility)
-    least = _expected(play, b, np.full(size, play.grid.floor))
     first, second = np.zeros(size), np.zeros(size)
-    y, x = np.empty(size), np.empty(size)
     scale = 1.0 - planning_epsilon(play)
-    start, end = common_span(play, i, b)
+    start, end = common_span(play, planned, other)
     start = max(start, end - _MOST_REPLAYED)
-    level_i, level_b = max(0, play.arms[i].level), max(0, play.arms[b].level)
     for position in range(start, end):
-        _values_at(play, i, position, most, y)
-        _values_at(play, b, position, least, x)
+        level = play.levels_run[arms[other].block + position - arms[other].first]
+        run = play.evidence.base[other] + column[position]
+        fixed = 1.0 - sign * _value(play, run, level, other_level, other_curve)
+        level = play.levels_run[arms[planned].block + position - arms[planned].first]
+        run = play.evidence.base[planned] + column[position]
         for g in range(size):
-            most_g = y[g] if planned == i else y[level_i]
-            least_g = x[level_b] if planned == i else x[g]
-            gain = (1.0 - most_g + least_g) / scale - 1.0
+            gain = (fixed + sign * _value(play, run, level, g, curve)) / scale - 1.0
             first[g] += gain
             second[g] += gain * gain
-    growth = np.empty(size)
     count = max(1, end - start)
     for g in range(size):
-        growth[g] = growth_rate(first[g] / count, second[g] / count)
-    return growth
+        first[g] = growth_rate(first[g] / count, second[g] / count)
+    return first
 
 
 @compiled
@@ -243,7 +241,7 @@ def plan(play: Play, i: int) -> None:
     elif not leading and pairs < _FEWEST_PAIRS and level != NO_LEVEL and growth[level] < _QUICK:
         level = NO_LEVEL
     if pairs >= _FEWEST_PAIRS and not (leading and level != NO_LEVEL):
-        growth = growth_paired(play, other, b, i)
+        growth = growth_paired(play, i, other if leading else b, _curve(play, i, finish, beyond))
         shared_s = arms[b].time_s / arms[b].runs / play.counters[SERIOUS]
         if leading:
             shared_s = arms[other].time_s / max(1, arms[other].runs) * play.counters[SERIOUS]

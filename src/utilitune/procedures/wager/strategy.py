@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.compiled import compiled
-from utilitune.procedures.wager.capital import least_at, most_at
+from utilitune.procedures.wager.capital import least_values, most_values
 from utilitune.procedures.wager.leader import contribution
 from utilitune.procedures.wager.planning import MIXTURE, growth_rate, planning_epsilon
 from utilitune.procedures.wager.shares import lower_threshold, paired_threshold, upper_threshold
@@ -66,10 +66,12 @@ def _runs_needed(threshold: float, mean: float, variance: float, hypothesis: flo
 def _typical(play: Play) -> Typical:
     """Moments of the leader's runs, and averages over all configurations that were run."""
     arms, b = play.arms, play.counters[LEADER]
+    first, end = arms[b].first, arms[b].first + arms[b].runs
+    x, y = least_values(play, b, first, end), most_values(play, b, first, end)
     square_x, square_y = 0.0, 0.0
-    for position in range(arms[b].first, arms[b].first + arms[b].runs):
-        square_x += least_at(play, b, position) ** 2
-        square_y += most_at(play, b, position) ** 2
+    for j in range(x.size):
+        square_x += x[j] ** 2
+        square_y += y[j] ** 2
     runs = float(arms[b].runs)
     least, leader_most = arms[b].least / runs, arms[b].most / runs
     doubt = 0.05 / runs  # nothing is certain after a few runs
