@@ -55,6 +55,14 @@ def test_gaps_are_between_zero_and_one(folder: Path):
     assert {row["panel"] for row in rows} == {"utility", "runtime"}
 
 
+def test_a_handful_of_configurations_is_too_few_for_phases_but_no_reason_to_fail(tmp_path: Path):
+    few = "synthetic:rows=3,columns=50,seed=1,cutoff_s=900"
+    reports = reproduce(few, tmp_path, ["3", "4"], effort=Effort(seeds=1, quick=True), workers=1)
+    claims = [claim for report in reports for claim in report.claims]
+    assert [claim.holds for claim in claims] == [None] * 4
+    assert (tmp_path / "fig3.png").is_file()
+
+
 def test_unknown_figures_and_no_seeds_are_refused(tmp_path: Path):
     with pytest.raises(UsageError, match="there is no figure '8'"):
         reproduce(SOURCE, tmp_path, ["8"])

@@ -92,5 +92,10 @@ def sorted_times(axes: Any, seconds: Sequence[float], order: Any, **style: Any) 
 
 
 def legend(axes: Any, **style: Any) -> None:  # noqa: ANN401 -- matplotlib's axes and styles
-    """A legend without a frame."""
-    axes.legend(frameon=False, fontsize=8, **style)
+    """A legend without a frame, or a word where there is nothing to show."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, fontsize=8, **style)
+    else:
+        axes.text(
+            0.5, 0.5, "nothing to show on this data", ha="center", transform=axes.transAxes, color="#777777"
+        )

@@ -195,6 +195,7 @@ def _figure_4_claims(study: Study) -> list[Claim]:
     epsilons = {
         name: min((point.epsilon or 0.0 for point in points), default=1.0) for name, points in ends.items()
     }
+    enough = all(ends.values())
     both = " and ".join(
         f"{SCHEDULES[name][0]} γ = {gammas[name]:.3g}, ε = {epsilons[name]:.3g}"
         for name in ("gamma-focus", "epsilon-focus")
@@ -202,9 +203,13 @@ def _figure_4_claims(study: Study) -> list[Claim]:
     return [
         Claim(
             "A focus on γ covers more of the space, and a focus on ε proves more",
-            gammas["gamma-focus"] <= min(gammas.values())
-            and epsilons["epsilon-focus"] <= min(epsilons.values()),
-            f"at the end {both}",
+            (
+                gammas["gamma-focus"] <= min(gammas.values())
+                and epsilons["epsilon-focus"] <= min(epsilons.values())
+            )
+            if enough
+            else None,
+            f"at the end {both}" if enough else "too few configurations for a first phase",
         ),
         _at_equal_price(study, ends),
     ]
