@@ -171,19 +171,19 @@ def _draw_figure_4(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
     time_axis(axes[1])
     start_at(axes[0], [outcome for _, outcome in study.played()])
     start_at(axes[1], [outcome for _, outcome in study.played()])
-    _gamma_axis(axes[2])
+    shown = [point.gamma for _, outcome in study.played() for point in outcome.points if point.gamma]
+    _gamma_axis(axes[2], min(shown, default=0.1))
     legend(axes[0])
     return figure
 
 
-def _gamma_axis(axes: Any) -> None:  # noqa: ANN401 -- matplotlib's axes
+def _gamma_axis(axes: Any, least: float) -> None:  # noqa: ANN401 -- matplotlib's axes
     """γ on a logarithmic axis that falls to the right."""
     axes.set_xscale("log")
-    least = axes.get_xlim()[0]
     ticks = [tick for tick in (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001) if tick >= least]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
-    axes.invert_xaxis()
+    axes.set_xlim(1.1, min(0.5, 0.9 * least))
     axes.set_xlabel("γ")
 
 
