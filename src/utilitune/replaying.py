@@ -126,6 +126,7 @@ class RivalResult:
             "stop_reason": self.stop_reason.code,
             "advice": self.stop_reason.advice,
             "note": "",
+            "population": None,
             "promise": f"No promise: {self.procedure} proves nothing about the utility of its answer.",
             "phases": [],
             "trajectory": [_as_progress(point) for point in self.trajectory],

@@ -140,6 +140,47 @@ def test_the_summary_says_what_was_found_and_why_it_stopped(data: Path, command:
     assert "Stopped (epsilon-reached): The target ε = 0.3 is proved" in text
 
 
+def test_brackets_and_control_signs_in_names_are_shown_as_they_are(data: Path, command: Command):
+    data.write_text(data.read_text().replace("solver0", "[/]a[bold]b\x1b[2J"))
+    for procedure in (["oup"], ["successive-halving", "--set", "budget=48"]):
+        code, out, _ = command(
+            data, "--procedure", *procedure, "--utility", "uniform(k0=30)", "--resample", 40
+        )
+        assert code == 0
+        assert "Best configuration: [/]a[bold]b\\x1b[2J" in out
+
+
+@pytest.mark.parametrize(
+    ("procedure", "option", "value"),
+    [
+        ("oup", "--phases", "3"),
+        ("up", "--captime", "5"),
+        ("up", "--schedule", "balanced"),
+        ("naive", "--doubling", "old"),
+        ("wager", "--doubling", "old"),
+        ("wager", "--phases", "2"),
+        ("coup", "--growth", "adaptive"),
+    ],
+)
+def test_an_option_of_other_procedures_is_left_aside_and_said_so(
+    data: Path, command: Command, procedure: str, option: str, value: str
+):
+    needed = ["--captime", "60", "--epsilon", "0.5"] if procedure == "naive" else []
+    asked = [data, "--procedure", procedure, *needed, "--delta", "0.4", "--utility", "uniform(k0=30)"]
+    asked += ["--resample", "400", "--max-runs", "50", "--json"]
+    _, plain, quiet = command(*asked)
+    code, out, err = command(*asked, option, value)
+    assert (code, quiet) == (0, "")
+    assert err == f"{option} means nothing to {procedure} and is left aside\n"
+    timeless = [{**strict_json(text), "wall_s": 0} for text in (plain, out)]
+    assert timeless[0] == timeless[1]
+
+
+def test_options_of_phases_belong_to_growth_in_phases(data: Path, command: Command):
+    options = ["--resample", "400", "--delta", "0.4", "--growth", "phases", "--phases", "1", "--json"]
+    assert command(data, "--procedure", "wager", "--utility", "uniform(k0=30)", *options)[2] == ""
+
+
 def test_the_summary_of_coup_lists_its_phases(data: Path, command: Command):
     options = ["--resample", "4000", "--procedure", "coup", "--delta", "0.4", "--phases", "1"]
     _, out, _ = command(data, "--utility", "uniform(k0=30)", *options)

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from utilitune.cli.texts import WARMING_UP
+from utilitune.cli.texts import WARMING_UP, headed, paragraphs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from utilitune.baselines.rival import Rival
     from utilitune.data import RuntimeMatrix
     from utilitune.domain import Progress
     from utilitune.procedures.growth import Schedule
-    from utilitune.replaying import Budget, ReplayResult
+    from utilitune.replaying import Budget, ReplayResult, RivalResult
     from utilitune.specification import ProcedureSpec
     from utilitune.utility import Utility
 
@@ -148,9 +147,10 @@ def replay(
     - `utilitune replay BNSL-2016 --utility 'uniform(k0=60)' --resample 20000 --seed 1 --json`
     - `utilitune replay lookalike:minisat --procedure hyperband --set resource=50m --set eta=5`
     """
-    from utilitune.cli.rivals import is_rival, print_rival, read_rival, run_rival
+    from utilitune.cli.options import without_meaning
+    from utilitune.cli.rivals import is_rival, read_rival
     from utilitune.data import read_matrix
-    from utilitune.replaying import Budget, ReplayResult
+    from utilitune.replaying import Budget
     from utilitune.reports.files import TABLES, check_writable, write_result
     from utilitune.specification import ProcedureSpec
     from utilitune.utility import parse_duration, parse_utility
@@ -179,31 +179,33 @@ def replay(
     budget = Budget(math.inf if max_time is None else parse_duration(max_time), max_runs)
     if out is not None:
         check_writable(out, *(() if isinstance(player, ProcedureSpec) else (TABLES,)))
-    matrix = read_matrix(data)
-    matrix = _ordered(matrix, resample, seed, finite=population == "finite")
-    result = (
-        _run(matrix, player, worth, budget, quiet=as_json)
-        if isinstance(player, ProcedureSpec)
-        else run_rival(matrix, player, worth, seed, budget, quiet=as_json)
-    )
+    matrix = _ordered(read_matrix(data), resample, seed, finite=population == "finite")
+    for option in without_meaning(context, procedure, growth):
+        typer.echo(f"{option} means nothing to {procedure} and is left aside", err=True)
+    result = _result(player, matrix, worth, budget, seed, quiet=as_json)
     if out is not None:
         write_result(result, out, title=f"{procedure} on {matrix.source}")
-    if as_json:
-        typer.echo(json.dumps(result.to_dict(), allow_nan=False))
-    elif isinstance(result, ReplayResult):
-        _print_summary(result, out)
-    else:
-        print_rival(result, out)
+    _print(result, out, as_json=as_json)
 
 
-def _run(
-    matrix: RuntimeMatrix, specification: ProcedureSpec, utility: Utility, budget: Budget, *, quiet: bool
-) -> ReplayResult:
-    """Let a procedure work, with a line that lives meanwhile."""
+def _result(
+    player: ProcedureSpec | Rival,
+    matrix: RuntimeMatrix,
+    utility: Utility,
+    budget: Budget,
+    seed: int,
+    *,
+    quiet: bool,
+) -> ReplayResult | RivalResult:
+    """Let a procedure or a rival work, with a line that lives meanwhile."""
+    from utilitune.cli.rivals import run_rival
     from utilitune.replaying import replay as run_replay
+    from utilitune.specification import ProcedureSpec
 
-    with _LiveView(specification, enabled=not quiet) as view:
-        return run_replay(matrix, specification, utility=utility, budget=budget, on_progress=view.show)
+    if not isinstance(player, ProcedureSpec):
+        return run_rival(matrix, player, utility, seed, budget, quiet=quiet)
+    with _LiveView(player, enabled=not quiet) as view:
+        return run_replay(matrix, player, utility=utility, budget=budget, on_progress=view.show)
 
 
 def _ordered(matrix: RuntimeMatrix, resample: int | None, seed: int, *, finite: bool) -> RuntimeMatrix:
@@ -280,14 +282,23 @@ class _LiveView:
         )
 
 
+def _print(result: ReplayResult | RivalResult, out: Path | None, *, as_json: bool) -> None:
+    from utilitune.cli.rivals import print_rival
+    from utilitune.replaying import ReplayResult
+
+    if as_json:
+        typer.echo(json.dumps(result.to_dict(), allow_nan=False))
+    elif isinstance(result, ReplayResult):
+        _print_summary(result, out)
+    else:
+        print_rival(result, out)
+
+
 def _print_summary(result: ReplayResult, out: Path | None) -> None:
     """What was found, in words."""
-    from rich.console import Console
-
     progress = result.progress
-    console = Console(highlight=False)
-    say: Callable[..., None] = console.print
-    say(f"[bold]Best configuration:[/] {result.best}", markup=True)
+    say = paragraphs().print
+    say(headed("Best configuration:", result.best))
     say(result.promise.sentence())
     say(
         f"It took {progress.total_time_s:,.2f} s of run time in {progress.runs:,} runs; "

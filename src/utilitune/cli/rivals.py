@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from utilitune.cli.texts import headed, paragraphs
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -13,9 +15,6 @@ if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
     from utilitune.replaying import Budget, RivalResult
     from utilitune.utility import Utility
-
-_UNDERSTOOD = {"data", "procedure", "utility", "settings", "resample", "seed", "captime"}
-_UNDERSTOOD |= {"max_time", "max_runs", "as_json", "out"}
 
 
 def is_rival(name: str, settings: list[str] | None) -> bool:
@@ -34,15 +33,14 @@ def is_rival(name: str, settings: list[str] | None) -> bool:
 def read_rival(context: typer.Context, name: str, settings: list[str], captime: str | None) -> Rival:
     """The rival a command line describes; options that mean nothing to it are refused."""
     from utilitune.baselines.naming import rival_named, rival_settings, split_settings
+    from utilitune.cli.options import without_meaning
     from utilitune.errors import UsageError
 
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if parameter.name not in _UNDERSTOOD and source is not None and source.name == "COMMANDLINE":
-            raise UsageError(
-                f"{parameter.opts[0]} means nothing to {name}; its own settings, given with --set, are "
-                f"{', '.join(rival_settings(name))}"
-            )
+    for option in without_meaning(context, name, None):
+        raise UsageError(
+            f"{option} means nothing to {name}; its own settings, given with --set, are "
+            f"{', '.join(rival_settings(name))}"
+        )
     given = split_settings(settings)
     if captime is not None:
         given.setdefault("captime", captime)
@@ -68,11 +66,9 @@ def run_rival(
 
 def print_rival(result: RivalResult, out: Path | None) -> None:
     """What a rival found, in words."""
-    from rich.console import Console
-
     standing = result.standing
-    console = Console(highlight=False)
-    console.print(f"[bold]Best configuration:[/] {result.best}")
+    console = paragraphs()
+    console.print(headed("Best configuration:", result.best))
     console.print(result.to_dict()["promise"])
     console.print(
         f"It took {standing.total_time_s:,.2f} s of run time in {standing.runs:,} runs of "

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rich.console import Console
+    from rich.text import Text
 
 WARMING_UP = "warming up (half a minute when a procedure is used for the first time)"
 FOLDER_HELP = "The run folder: the --folder of 'utilitune run', by default the scenario's name with .run."
@@ -19,6 +20,20 @@ def words(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+
+
+def paragraphs() -> Console:
+    """A console for a summary: wrapped to the terminal, and brackets in names mean nothing."""
+    from rich.console import Console
+
+    return Console(highlight=False, markup=False)
+
+
+def headed(head: str, text: str) -> Text:
+    """A line that begins with words in bold."""
+    from rich.text import Text
+
+    return Text.assemble((head, "bold"), " ", printable(text))
 
 
 @contextlib.contextmanager
