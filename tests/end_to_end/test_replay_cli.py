@@ -105,5 +105,5 @@ def step(engine, here, *others):
     return go_on(engine, here, *others)
 
 replaying._step = step
-main(["replay", sys.argv[1], "--epsilon", "0.01", "--resample", "50000", "--json"])
+main(["replay", sys.argv[1], "--procedure", "oup", "--epsilon", "0.01", "--resample", "50000", "--json"])
 """
