@@ -16,9 +16,9 @@ from utilitune.store import read_run_folder
 TARGET = '''
 """A target that reports a runtime which follows from its arguments, so runs are the same every time."""
 import sys, time
-x, instance = float(sys.argv[1]), int(sys.argv[2])
+x, y, instance = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
 time.sleep(0.004)
-print("runtime", 0.1 + 3 * abs(x - 0.4) * (1 + instance % 7))
+print("runtime", 0.1 + (3 * abs(x - 0.4) + abs(y - 0.7)) * (1 + instance % 7))
 '''
 
 SCENARIO = """
@@ -33,9 +33,14 @@ runtime_pattern = "runtime ([0-9.]+)"
 type = "float"
 range = [0.0, 1.0]
 default = 0.9
+[parameters.y]
+type = "float"
+range = [0.0, 1.0]
+default = 0.1
 [instances]
 training = [{instances}]
 files = false
+population = "infinite"
 [limits]
 smallest_captime = "100ms"
 largest_captime = "10s"
@@ -44,18 +49,19 @@ runs = {runs}
 [promise]
 delta = 0.1
 [procedure]
-name = "coup"
+name = "{procedure}"
 """
 
 MARK = "UTILITUNE_KILL_TEST"
+MOST_BETWEEN_KILLS = 24
 
 
-def write_scenario(folder: Path, runs: int) -> Path:
+def write_scenario(folder: Path, runs: int, procedure: str) -> Path:
     """Write the scenario and its target into a folder."""
     (folder / "target.py").write_text(TARGET)
     path = folder / "scenario.toml"
     names = ", ".join(f'"{n}"' for n in range(1, 201))
-    path.write_text(SCENARIO.format(python=sys.executable, instances=names, runs=runs))
+    path.write_text(SCENARIO.format(python=sys.executable, instances=names, runs=runs, procedure=procedure))
     return path
 
 
@@ -97,13 +103,20 @@ def told(folder: Path) -> list[tuple]:
     return runs
 
 
+def drawn(folder: Path) -> list[tuple]:
+    reader = read_run_folder(folder)
+    found = [(one.assignment, one.origin, one.first_position) for one in reader.configurations()]
+    reader.close()
+    return found
+
+
 def killed_again_and_again(scenario: Path, folder: Path, moments: random.Random, most_kills: int) -> int:
     """Start, kill after a few further runs, start again; then let it finish. Returns the kills."""
     mark = f"killed-{os.getpid()}"
     for kills in range(most_kills):
         before = told(folder) if kills else []
         process = start(scenario, folder, mark)
-        enough = len(before) + moments.randint(1, 12)
+        enough = len(before) + moments.randint(1, MOST_BETWEEN_KILLS)
         while process.poll() is None and count(folder) < enough:
             time.sleep(moments.uniform(0.0, 0.02))
         if process.poll() is not None:

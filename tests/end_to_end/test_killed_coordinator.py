@@ -8,18 +8,40 @@ import sys
 
 import pytest
 
-from end_to_end.killing import killed_again_and_again, start, told, write_scenario
+from end_to_end.killing import (
+    MOST_BETWEEN_KILLS,
+    drawn,
+    killed_again_and_again,
+    start,
+    told,
+    write_scenario,
+)
+from utilitune.store.records import Origin
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
 
-@pytest.mark.parametrize("kills", [4, pytest.param(50, marks=[pytest.mark.audit, pytest.mark.timeout(1800)])])
-def test_sigkill_at_random_moments_changes_nothing(tmp_path, kills):
-    runs = 15 * (kills + 2)
-    scenario = write_scenario(tmp_path, runs)
+AUDIT = [pytest.mark.audit, pytest.mark.timeout(1800)]
+
+
+@pytest.mark.parametrize(
+    ("procedure", "kills"),
+    [
+        ("coup", 3),
+        ("wager", 4),
+        pytest.param("coup", 50, marks=AUDIT),
+        pytest.param("wager", 50, marks=AUDIT),
+    ],
+)
+def test_sigkill_at_random_moments_changes_nothing(tmp_path, procedure, kills):
+    runs = MOST_BETWEEN_KILLS * (kills + 1)
+    scenario = write_scenario(tmp_path, runs, procedure)
     assert start(scenario, tmp_path / "whole", f"whole-{os.getpid()}").wait(300) == 0
     expected = told(tmp_path / "whole")
     assert len(expected) == runs
 
     assert killed_again_and_again(scenario, tmp_path / "killed", random.Random(1), kills) == kills
     assert told(tmp_path / "killed") == expected
+    assert drawn(tmp_path / "killed") == drawn(tmp_path / "whole")
+    proposed = any(origin is Origin.MODEL for _, origin, _ in drawn(tmp_path / "whole"))
+    assert proposed == (procedure == "wager")

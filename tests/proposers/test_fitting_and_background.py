@@ -1,15 +1,17 @@
 from __future__ import annotations
 
 import threading
-import time
 
 import numpy as np
 import pytest
 
 from proposers.imagined_tasks import SPACE, UTILITY, random_runs
-from utilitune.proposers.background import AHEAD, BackgroundProposals
+from utilitune.proposers.background import BackgroundProposals
+from utilitune.proposers.base import Runs
 from utilitune.proposers.fitting import FEWEST_RUNS, PromptProposals, fitted_runs
 from utilitune.proposers.model_guided import ModelGuidedProposer
+
+KINDS = [PromptProposals, BackgroundProposals]
 
 
 class Counting:
@@ -17,27 +19,27 @@ class Counting:
 
     def __init__(self, gate: threading.Event | None = None) -> None:
         self.sizes: list[int] = []
+        self.begun = threading.Event()
         self._gate = gate
 
     def learn(self, runs, configurations):
+        self.begun.set()
         if self._gate is not None:
-            self._gate.wait(30)
+            assert self._gate.wait(30)
         self.sizes.append(len(runs.configuration))
 
     def propose(self, known, generator):
         return next(number for number in range(1000, 2000) if number not in known)
 
 
-def fill(proposals, runs: int, configurations: int = 10, start: int = 0):
-    for index in range(start, start + runs):
-        proposals.observe(index % configurations, index // configurations, 1.0, 1.0)
+def made(count: int, configurations: int = 10) -> Runs:
+    return Runs.of((index % configurations, index // configurations, 1.0, 1.0) for index in range(count))
 
 
-def eventually(condition) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happened for 30 seconds"
-        time.sleep(0.005)
+def joined(proposals, configurations: int = 10):
+    for index in range(configurations):
+        proposals.join(index, proposed=False)
+    return proposals
 
 
 def test_models_are_fitted_on_a_geometric_sequence_of_runs():
@@ -49,104 +51,93 @@ def test_models_are_fitted_on_a_geometric_sequence_of_runs():
     assert all(fitted_runs(size) == size for size in sizes)
 
 
-def test_there_is_no_proposal_before_there_is_enough_to_learn_from():
-    proposals = PromptProposals(Counting(), 1)
-    for index in range(10):
-        proposals.join(index, proposed=False)
-    fill(proposals, FEWEST_RUNS - 1)
+@pytest.mark.parametrize("kind", KINDS)
+def test_there_is_no_proposal_before_there_is_something_to_learn_from(kind):
+    proposals = joined(kind(Counting(), 1))
+    assert proposals.learn_at == FEWEST_RUNS
     assert proposals.take() is None
-    fill(proposals, 1, start=FEWEST_RUNS - 1)
+    proposals.learn(made(FEWEST_RUNS))
     assert proposals.take() == 1000
+    proposals.close()
 
 
-def test_a_single_configuration_teaches_nothing():
-    proposals = PromptProposals(Counting(), 1)
-    proposals.join(0, proposed=False)
-    fill(proposals, 500, configurations=1)
-    assert proposals.take() is None
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_few_configurations_teach_nothing_and_the_next_size_is_waited_for(kind):
+    proposals = joined(kind(Counting(), 1))
+    sizes = []
+    for _ in range(4):
+        sizes.append(proposals.learn_at)
+        proposals.learn(made(sizes[-1], configurations=4))
+        assert proposals.take() is None
+    assert sizes == [30, 39, 50, 65]
+    proposals.learn(made(proposals.learn_at, configurations=5))
+    assert proposals.take() == 1000
+    proposals.close()
 
 
-def test_the_model_is_fitted_in_batches():
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_lesson_is_fitted_once_however_many_proposals_are_taken(kind):
     proposer = Counting()
-    proposals = PromptProposals(proposer, 1)
-    for index in range(10):
-        proposals.join(index, proposed=False)
-    for index in range(1000):
-        fill(proposals, 1, start=index)
-        proposals.take()
-    assert len(proposer.sizes) == len({fitted_runs(count) for count in range(30, 1001)})
-
-
-def test_a_resumed_run_proposes_what_an_undisturbed_one_does():
-    """All that happened is told again, in the same order, to a model that never saw it."""
-    assignments, runs = random_runs(1, configurations=20)
-    records = list(zip(*(column.tolist() for column in runs), strict=True))
-    stop = len(records) // 2
-
-    def told(count, extra=()):
-        proposals = PromptProposals(ModelGuidedProposer(SPACE, UTILITY, 1), 1)
-        for assignment in assignments:
-            proposals.join(assignment, proposed=False)
-        for record in records[:count]:
-            proposals.observe(*record)
-        for assignment in extra:
-            proposals.join(assignment, proposed=True)
-        return proposals
-
-    undisturbed = told(stop)
-    first = undisturbed.take()
-    undisturbed.join(first, proposed=True)
-    for record in records[stop : stop + 9]:
-        undisturbed.observe(*record)
-    assert told(stop + 9, [first]).take() == undisturbed.take()
-
-
-def test_the_background_never_blocks_and_has_proposals_ready_in_time():
-    gate = threading.Event()
-    proposals = BackgroundProposals(Counting(gate), 1)
-    for index in range(10):
-        proposals.join(index, proposed=False)
-    fill(proposals, FEWEST_RUNS)
-    assert proposals.take() is None  # the model is still at it
-    gate.set()
-    eventually(lambda: (proposals._collect(), proposals._ready)[1])
-    taken = []
-    for _ in range(AHEAD):
-        taken.append(proposals.take())
-        proposals.join(taken[-1], proposed=True)
-    assert taken == list(range(1000, 1000 + AHEAD))
-    eventually(lambda: (proposals._collect(), proposals._ready)[1])
-    assert proposals.take() == 1000 + AHEAD
+    proposals = joined(kind(proposer, 1))
+    for _ in range(3):
+        proposals.learn(made(proposals.learn_at))
+        taken = [proposals.take() for _ in range(3)]
+        assert len(set(taken)) == 1  # a proposal that was not taken into play is made again
+        proposals.join(taken[0], proposed=True)
+    assert proposer.sizes == [30, 39, 50]
     proposals.close()
 
 
-def test_a_refit_brings_newer_proposals_and_the_old_ones_wait_until_then():
+def test_a_model_that_is_not_asked_is_not_fitted_on_a_virtual_clock():
+    proposer = Counting()
+    proposals = joined(PromptProposals(proposer, 1))
+    for _ in range(6):
+        proposals.learn(made(proposals.learn_at))
+    assert proposer.sizes == []
+    proposals.take()
+    assert proposer.sizes == [109]
+    proposals.close()
+
+
+def test_the_background_begins_at_once_and_skips_what_is_outdated():
     gate = threading.Event()
-    gate.set()
     proposer = Counting(gate)
-    proposals = BackgroundProposals(proposer, 1)
-    for index in range(10):
-        proposals.join(index, proposed=False)
-    fill(proposals, FEWEST_RUNS)
-    eventually(lambda: (proposals._collect(), proposals._ready)[1])
-    gate.clear()
-    fill(proposals, 20, start=FEWEST_RUNS)
-    assert proposals.take() == 1000
+    proposals = joined(BackgroundProposals(proposer, 1))
+    proposals.learn(made(FEWEST_RUNS))
+    assert proposer.begun.wait(30)
+    for _ in range(5):  # returns at once, though the first fit is still under way
+        proposals.learn(made(proposals.learn_at))
+    assert proposer.sizes == []
     gate.set()
-    eventually(lambda: len(proposer.sizes) == 2)
-    assert proposer.sizes[0] == FEWEST_RUNS < proposer.sizes[1]
+    assert proposals.take() == 1000
+    assert proposer.sizes == [FEWEST_RUNS, 109]
     proposals.close()
 
 
-def test_a_proposal_that_came_into_play_by_chance_is_left_out():
-    proposals = BackgroundProposals(Counting(), 1)
-    for index in range(10):
-        proposals.join(index, proposed=False)
-    fill(proposals, FEWEST_RUNS)
-    eventually(lambda: (proposals._collect(), proposals._ready)[1])
-    proposals.join(1000, proposed=False)
-    assert proposals.take() == 1001
+def test_a_proposal_waits_for_the_fit_of_the_latest_runs():
+    gate = threading.Event()
+    proposer = Counting(gate)
+    proposals = joined(BackgroundProposals(proposer, 1))
+    proposals.learn(made(FEWEST_RUNS))
+    opener = threading.Timer(0.05, gate.set)
+    opener.start()
+    assert proposals.take() == 1000
+    assert proposer.sizes == [FEWEST_RUNS]
+    opener.join()
     proposals.close()
+
+
+def test_what_is_closed_starts_nothing_more():
+    gate = threading.Event()
+    proposer = Counting(gate)
+    proposals = joined(BackgroundProposals(proposer, 1))
+    proposals.learn(made(FEWEST_RUNS))
+    assert proposer.begun.wait(30)
+    proposals.learn(made(39))
+    proposals.close()
+    gate.set()
+    proposals._job.result(30)
+    assert proposer.sizes == [FEWEST_RUNS]
 
 
 def test_an_error_of_the_model_is_not_swallowed():
@@ -154,11 +145,40 @@ def test_an_error_of_the_model_is_not_swallowed():
         def learn(self, runs, configurations):
             raise ArithmeticError("broken")
 
-    proposals = BackgroundProposals(Broken(), 1)
-    for index in range(10):
-        proposals.join(index, proposed=False)
-    fill(proposals, FEWEST_RUNS)
-    eventually(proposals._job.done)
+    proposals = joined(BackgroundProposals(Broken(), 1))
+    proposals.learn(made(FEWEST_RUNS))
     with pytest.raises(ArithmeticError, match="broken"):
         proposals.take()
     proposals.close()
+
+
+def test_a_proposal_follows_from_the_latest_lesson_its_number_and_the_seed_alone():
+    """Whatever was learnt and proposed on the way, and in whichever thread."""
+    assignments, runs = random_runs(1, configurations=20)
+    early = Runs(*(column[runs.configuration < 12] for column in runs))
+
+    def proposals(kind, seed):
+        made_by = kind(ModelGuidedProposer(SPACE, UTILITY, 1), seed)
+        for assignment in assignments:
+            made_by.join(assignment, proposed=False)
+        return made_by
+
+    undisturbed = proposals(PromptProposals, 1)
+    undisturbed.learn(early)
+    first = undisturbed.take()
+    undisturbed.join(first, proposed=True)
+    undisturbed.learn(runs)
+    second = undisturbed.take()
+    assert first != second
+
+    for kind in KINDS:
+        resumed = proposals(kind, 1)
+        resumed.learn(early)
+        resumed.join(first, proposed=True)
+        resumed.learn(runs)
+        assert resumed.take() == resumed.take() == second
+        resumed.close()
+    other = proposals(PromptProposals, 2)
+    other.join(first, proposed=True)
+    other.learn(runs)
+    assert other.take() != second

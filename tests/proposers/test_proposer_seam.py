@@ -8,9 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.errors import UsageError
-from utilitune.proposers.base import Runs, Turns
+from utilitune.procedures.evidence import LiveEvidence
+from utilitune.procedures.wager.engine import Observed
+from utilitune.proposers.base import Runs, Turns, first_fresh_position
 from utilitune.proposers.random import RandomDraws
 from utilitune.spaces import ParameterSpace
+from utilitune.utility import parse_utility
 
 
 def taken_turns(share: float, ready) -> list[bool]:
@@ -45,12 +48,32 @@ def test_a_share_that_leaves_too_few_random_draws_is_refused(share):
         Turns(share)
 
 
-def test_a_repeated_run_replaces_the_earlier_one():
-    runs = Runs.of([(0, 0, math.inf, 1.0), (1, 0, 0.5, 0.5), (0, 0, 3.0, 3.0), (0, 1, 2.0, 2.0)]).latest()
-    assert runs.configuration.tolist() == [1, 0, 0]
-    assert runs.position.tolist() == [0, 0, 1]
-    assert runs.runtime_s.tolist() == [0.5, 3.0, 2.0]
-    assert len(Runs.of([]).latest().configuration) == 0
+def test_a_model_sees_of_a_run_what_the_procedure_has_consumed_and_nothing_else():
+    """However much longer it was watched, and whatever else was run ahead of need."""
+    evidence = LiveEvidence(parse_utility("uniform(k0=10)"), 100)
+    evidence.record(0, 0, 3.0, 3.0)
+    evidence.record(0, 1, 3.0, 3.0)
+    evidence.record(0, 2, math.inf, math.inf)
+    evidence.record(0, 3, math.inf, math.inf)
+    evidence.record(1, 20, math.inf, 8.0)
+    evidence.record(1, 21, 1.0, 1.0)
+    evidence.record(2, 0, 1.0, 1.0)
+    consumed = Observed(
+        np.array([0, 0, 0, 0, 1]), np.array([0, 1, 2, 3, 20]), np.array([4.0, 2.0, 4.0, 2.0, 4.0])
+    )
+    runs = Runs.observed(consumed, evidence.arrays, {(0, 2): 3.0, (0, 3): 3.0, (1, 21): 0.1})
+    assert runs.configuration.tolist() == [0, 0, 0, 0, 1]
+    assert runs.position.tolist() == [0, 1, 2, 3, 20]
+    assert runs.runtime_s.tolist() == [3.0, *[math.inf] * 4]
+    assert runs.known_s.tolist() == [3.0, 2.0, math.inf, 2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("frontier", "positions", "finite", "first"),
+    [(7, None, False, 7), (50, 100, False, 50), (51, 100, False, None), (90, 100, True, 0)],
+)
+def test_a_proposal_begins_where_the_procedure_ends_if_enough_is_left(frontier, positions, finite, first):
+    assert first_fresh_position(frontier, positions, finite=finite) == first
 
 
 def test_random_draws_follow_from_seed_and_number_alone():

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
+from types import SimpleNamespace
 
 import pytest
 
 from session.simulated_scenarios import backend, make_scenario
 from utilitune.errors import DataError, UsageError
 from utilitune.procedures.engine import Origin
+from utilitune.procedures.evidence import LiveEvidence
 from utilitune.proposers.background import BackgroundProposals
 from utilitune.proposers.fitting import PromptProposals
 from utilitune.scenario import ListedInstances, Population
@@ -15,15 +17,19 @@ from utilitune.session.coordinator import LiveBudget
 from utilitune.session.opening import run_scenario, settings_of
 from utilitune.session.supply import ConfigurationSupply, Proposing, model_for
 from utilitune.spaces import ParameterSpace
+from utilitune.specification import build_engine
 from utilitune.store import MemoryStore, Snapshot, read_run_folder
 from utilitune.store.records import ConfigurationRecord
 from utilitune.store.records import Origin as StoredOrigin
+from utilitune.utility import parse_utility
 
 SPACE = ParameterSpace.from_tables({"x": {"type": "float", "range": [0.0, 1.0]}})
 
 
 class Scripted:
-    """Proposals from a list; None where there is none ready."""
+    """Proposals from a list; None where there is none."""
+
+    learn_at = 30
 
     def __init__(self, ready) -> None:
         self.ready = list(ready)
@@ -33,7 +39,7 @@ class Scripted:
     def join(self, configuration, *, proposed):
         self.joined.append((configuration, proposed))
 
-    def observe(self, *run):
+    def learn(self, runs):
         raise AssertionError("nothing is run here")
 
     def take(self):
@@ -43,8 +49,9 @@ class Scripted:
         self.closed = True
 
 
-def supply(proposals=None, *, share=0.5, positions=None, population=Population.INFINITE):
-    proposing = None if proposals is None else Proposing(proposals, share, positions, population)
+def supply(proposals=None, engine=None, *, positions=None, population=Population.INFINITE):
+    engine = engine or SimpleNamespace(frontier=7)
+    proposing = None if proposals is None else Proposing(proposals, 0.5, positions, population, engine, None)
     return ConfigurationSupply(SPACE, 5, [SPACE.default()], proposing)
 
 
@@ -55,7 +62,7 @@ def proposed(count: int):
 @pytest.mark.parametrize("ready", [[], proposed(3), [None, *proposed(1), None, None, *proposed(9)[1:]]])
 def test_the_random_draws_are_the_same_whatever_is_proposed(ready):
     alone, mixed = supply(), supply(Scripted(ready))
-    drawn = [mixed.draw(index, begun=index) for index in range(30)]
+    drawn = [mixed.draw(index) for index in range(30)]
     random = [one for one in drawn if one.origin is Origin.RANDOM]
     assert random == [alone.draw(index) for index in range(30)][1 : 1 + len(random)]
     assert len({one.assignment for one in drawn}) == 30
@@ -63,26 +70,31 @@ def test_the_random_draws_are_the_same_whatever_is_proposed(ready):
 
 def test_every_other_new_configuration_is_a_proposal():
     source = supply(Scripted(proposed(20)))
-    drawn = [source.draw(index, begun=7) for index in range(9)]
+    drawn = [source.draw(index) for index in range(9)]
     assert [one.origin for one in drawn] == [Origin.GIVEN, *[Origin.RANDOM, Origin.MODEL] * 4]
     assert [one.first_position for one in drawn] == [0, *[0, 7] * 4]
 
 
 def test_a_proposal_needs_as_many_fresh_instances_as_were_used():
-    limited = supply(Scripted(proposed(20)), positions=100)
-    origins = [limited.draw(index, begun=10 * index).origin for index in range(10)]
+    engine = SimpleNamespace(frontier=0)
+    limited = supply(Scripted(proposed(20)), engine, positions=100)
+    origins = []
+    for index in range(10):
+        engine.frontier = 10 * index
+        origins.append(limited.draw(index).origin)
     assert Origin.MODEL in origins[:6]
     assert Origin.MODEL not in origins[6:]
 
 
 def test_on_a_finite_list_a_proposal_may_begin_anywhere():
-    finite = supply(Scripted(proposed(20)), positions=100, population=Population.FINITE)
-    assert [finite.draw(index, begun=90) for index in range(3)][2][1:] == (Origin.MODEL, 0)
+    engine = SimpleNamespace(frontier=90)
+    finite = supply(Scripted(proposed(20)), engine, positions=100, population=Population.FINITE)
+    assert [finite.draw(index) for index in range(3)][2][1:] == (Origin.MODEL, 0)
 
 
 def test_stored_configurations_come_back_as_they_were_and_turns_go_on():
     first = supply(Scripted(proposed(20)))
-    drawn = [first.draw(index, begun=index) for index in range(8)]
+    drawn = [first.draw(index) for index in range(8)]
     stored = {
         Origin.GIVEN: StoredOrigin.DEFAULT,
         Origin.RANDOM: StoredOrigin.RANDOM,
@@ -92,13 +104,13 @@ def test_stored_configurations_come_back_as_they_were_and_turns_go_on():
         ConfigurationRecord(index, dict(one.assignment), stored[one.origin], one.first_position)
         for index, one in enumerate(drawn)
     ]
-    proposals = Scripted(proposed(20)[4:])
+    proposals = Scripted(proposed(20)[3:])
     resumed = supply(proposals)
     resumed.restore(records)
-    assert [resumed.draw(index, begun=99) for index in range(8)] == drawn
+    assert proposals.joined == []  # a configuration joins when the procedure asks for it again
+    assert [resumed.draw(index) for index in range(8)] == drawn
     assert [flag for _, flag in proposals.joined] == [one.origin is Origin.MODEL for one in drawn]
-    following = [resumed.draw(index, begun=99).origin for index in (8, 9, 10)]
-    assert following == [first.draw(index, begun=99).origin for index in (8, 9, 10)]
+    assert [resumed.draw(index) for index in (8, 9, 10)] == [first.draw(index) for index in (8, 9, 10)]
     resumed.close()
     assert proposals.closed
 
@@ -124,7 +136,7 @@ def run(scenario, folder, runs, workers=1):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_a_proposal_is_only_ever_run_on_instances_nobody_had_begun(tmp_path, workers):
+def test_a_proposal_is_only_ever_run_on_instances_the_procedure_had_not_looked_at(tmp_path, workers):
     _, store = run(growing_scenario(tmp_path), tmp_path / "run", 400, workers)
     model = [record for record in store.configurations() if record.origin is StoredOrigin.MODEL]
     assert len(model) > 3
@@ -132,8 +144,9 @@ def test_a_proposal_is_only_ever_run_on_instances_nobody_had_begun(tmp_path, wor
     for record in model:
         own = [one.request.position for one in runs if one.request.configuration == record.index]
         assert all(position >= record.first_position for position in own)
-        earlier = [one.request.position for one in runs if one.started_at <= record.drawn_at]
-        assert max(earlier) < record.first_position
+        earlier = [one for one in runs if one.ended_at <= record.drawn_at]
+        needed = [one.request.position for one in earlier if not one.speculative]
+        assert max(needed) < record.first_position <= max(one.request.position for one in earlier) + 1
     assert any(one.request.configuration == model[0].index for one in runs)
 
 
@@ -191,7 +204,10 @@ def test_a_share_without_random_draws_is_refused(tmp_path):
 def test_only_a_live_run_has_its_model_in_the_background(tmp_path, live, kind):
     scenario = growing_scenario(tmp_path)
     store = MemoryStore(Snapshot(scenario.snapshot(), scenario.digest()))
-    proposing = model_for(scenario, settings_of(scenario).specification, store, live=live)
+    specification = settings_of(scenario).specification
+    evidence = LiveEvidence(parse_utility(scenario.utility), 4000)
+    engine = build_engine(specification, evidence, parse_utility(scenario.utility), configurations=0)
+    proposing = model_for(scenario, specification, store, engine, evidence, live=live)
     assert type(proposing.proposals) is kind
     assert (proposing.share, proposing.positions) == (0.5, 4000)
     proposing.proposals.close()
