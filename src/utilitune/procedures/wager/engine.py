@@ -149,7 +149,7 @@ class WagerEngine:
 
     @property
     def frontier(self) -> int:
-        """The first position nobody has begun; a proposal may only be shaped by runs before it."""
+        """The first position behind all runs consumed; a proposal may only be shaped by runs before it."""
         arms = self._play.arms
         return int((arms["first"][: self.added] + arms["runs"][: self.added]).max(initial=0))
 
@@ -170,8 +170,8 @@ class WagerEngine:
 
         A random draw counts towards γ and is covered by ε. Others need not be ruled out but can be the
         answer: one that was given counts as drawn before the first instance, one that a model proposed is
-        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to). Live,
-        more positions may have been begun than were asked for; then `first_position` lies behind those.
+        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to), even if
+        its `first_position` lies before.
         """
         i = self.added
         fixed = isinstance(self.settings.growth, FixedSet)

@@ -160,7 +160,7 @@ def _value(play: Play, run: int, level: int, g: int, curve: Curve) -> float:
 
 @compiled
 def growth_paired(play: Play, planned: int, other: int, curve: Curve) -> NDArray[np.float64]:
-    """Growth of a pair at each captime of the arm `planned`, whose curve is given; the other keeps its own."""
+    """Growth of a pair at each captime of the arm `planned` with this curve; the other keeps its own."""
     arms, column = play.arms, play.evidence.column
     sign = 1.0 if planned == play.counters[LEADER] else -1.0
     finish, beyond = finish_estimate(play, other)
