@@ -25,8 +25,8 @@ What was seen of the list is certain besides: N·F(t) is at least the number fin
 plus those given up by t plus those never begun. So the band is exact when everything has finished.
 
 **Proposals.** A configuration that was chosen because of outcomes has its evidence begin at the first
-position nobody had begun. On a list, that is a random order of the instances left at that moment, and
-anything is possible on the others.
+position that nothing which shaped it has looked at. On a list, that is a random order of the instances left
+at that moment, and anything is possible on the others.
 
 All proofs are in docs/theory.md.
 """

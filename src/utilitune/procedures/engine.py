@@ -87,7 +87,7 @@ class Engine(Protocol):
         Args:
             origin: Where it came from.
             first_position: For a model's proposal, the first position that may count for it: one that
-                nobody had begun when it was proposed.
+                nothing which shaped the proposal has looked at.
         """
         ...
 
