@@ -170,8 +170,8 @@ class WagerEngine:
 
         A random draw counts towards γ and is covered by ε. Others need not be ruled out but can be the
         answer: one that was given counts as drawn before the first instance, one that a model proposed is
-        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to), even if
-        its `first_position` lies before.
+        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to), even
+        if its `first_position` lies before.
         """
         i = self.added
         fixed = isinstance(self.settings.growth, FixedSet)
