@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -28,13 +29,19 @@ _HISTORY = 60
 
 
 @contextlib.contextmanager
-def watching(headline: str, *, plain: bool = False) -> Iterator[Callable[[View], None]]:
-    """A function that shows views for as long as the block runs."""
+def watching(headline: str, population: str, *, plain: bool = False) -> Iterator[Callable[[View], None]]:
+    """A function that shows views for as long as the block runs.
+
+    Args:
+        headline: What is at work.
+        population: Which instances the promise is about.
+        plain: Lines even on a terminal.
+    """
     console = Console(stderr=True, highlight=False)
     if plain or not console.is_terminal:
         yield _PlainLines(console, headline).show
         return
-    panel = _LivePanel(headline)
+    panel = LivePanel(headline, population)
     with Live(Text(WARMING_UP), console=console, refresh_per_second=8, transient=True) as live:
 
         def show(view: View) -> None:
@@ -49,7 +56,7 @@ class _PlainLines:
     def __init__(self, console: Console, headline: str) -> None:
         self._console = console
         self._next_at = 0.0
-        console.print(f"{headline}; {WARMING_UP}")
+        console.print(f"{headline}; {WARMING_UP}", markup=False)
 
     def show(self, view: View) -> None:
         if time.monotonic() < self._next_at:
@@ -66,11 +73,12 @@ class _PlainLines:
         )
 
 
-class _LivePanel:
+class LivePanel:
     """The promise in words, ε and γ falling, the leader, and how the work goes."""
 
-    def __init__(self, headline: str) -> None:
+    def __init__(self, headline: str, population: str) -> None:
         self._headline = headline
+        self._population = population
         self._epsilons: list[float] = []
         self._gammas: list[float] = []
 
@@ -94,8 +102,9 @@ class _LivePanel:
         )
         rows.add_row("in play", f"{progress.alive} of {progress.configurations} configurations")
         rows.add_row("time", f"{format_duration(round(view.elapsed_s))} passed, {_left(view)}")
-        promise = Text(progress.promise.sentence(), style="green")
-        return Panel(Group(promise, Text(""), rows), title=self._headline, title_align="left")
+        promise = replace(progress.promise, population=self._population)
+        words = Text(promise.sentence(), style="green")
+        return Panel(Group(words, Text(""), rows), title=Text(self._headline), title_align="left")
 
 
 def sparkline(values: list[float]) -> str:

@@ -60,7 +60,7 @@ def run(
     if reuse is not None:
         settings = replace(settings, earlier=_earlier(reuse, told))
     place = folder or default_folder(scenario)
-    with watching(_headline(told, settings), plain=plain) as show:
+    with watching(_headline(told, settings), told.population.value, plain=plain) as show:
         result = run_scenario(told, place, settings, on_update=show)
     print_result(result)
 

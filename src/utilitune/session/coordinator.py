@@ -226,7 +226,8 @@ class Coordinator:
             halt = self._parts.engine.advance(pause)
             if halt is Halt.DONE:
                 return self._stop or self._parts.engine.stop_reason()
-            if not self._has_stored(halt):
+            stored = self._has_stored(halt)
+            if not stored:
                 self._stop = self._stop or self._spent()
                 if self._stop is not None:
                     return self._stop
@@ -239,9 +240,10 @@ class Coordinator:
             else:
                 self._submit()
                 self._land_all()
-            self._record_progress()
-            self._announce_leader()
-            self._show()
+            if not stored:
+                self._record_progress()
+                self._announce_leader()
+                self._show()
 
     def _has_stored(self, halt: Halt) -> bool:
         """Whether the procedure can go on with what is stored.

@@ -1,0 +1,84 @@
+"""What one sees of a run at work."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from utilitune.cli.live import LivePanel, failures, sparkline, watching
+from utilitune.domain import Progress, RunStatus
+from utilitune.session.coordinator import LiveBudget, View
+
+VIEW = View(
+    progress=Progress(
+        best_index=3,
+        epsilon=0.25,
+        gamma=0.5,
+        delta=0.1,
+        total_time_s=12.5,
+        runs=700,
+        rounds=600,
+        configurations=9,
+        alive=4,
+    ),
+    best={"x": 1},
+    best_command="solver '[/]' --x=1 INSTANCE",
+    elapsed_s=30.0,
+    runs_per_s=23.3,
+    workers_busy=2,
+    statuses={RunStatus.FINISHED: 600, RunStatus.TIMEOUT: 93, RunStatus.CRASHED: 5, RunStatus.MEMOUT: 2},
+    budget=LiveBudget(max_wall_s=120.0),
+)
+
+
+def shown(view: View, population: str = "infinite", width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(LivePanel("task [/]: wager", population).drawn(view))
+    return " ".join(console.file.getvalue().replace("│", " ").split())
+
+
+def test_the_panel_says_all_there_is_to_know():
+    text = shown(VIEW)
+    assert "task [/]: wager" in text
+    assert "within ε = 0.25 of the best of all but a fraction γ = 0.5" in text
+    assert "solver '[/]' --x=1 INSTANCE" in text
+    assert "700 (23.3 per second), 2 under way, 7 failures" in text
+    assert "4 of 9 configurations" in text
+    assert "30 s passed, about 90 s left" in text
+
+
+@pytest.mark.parametrize(
+    ("population", "words"),
+    [("finite", "over exactly these instances"), ("infinite", "over instances like these")],
+)
+def test_the_promise_names_the_instances_it_is_about(population: str, words: str):
+    assert words in shown(VIEW, population)
+
+
+def test_a_narrow_terminal_loses_nothing():
+    assert "--x=1 INSTANCE" in shown(VIEW, width=40)
+
+
+def test_a_run_without_end_says_how_to_end_it():
+    assert "Ctrl-C leaves a valid answer" in shown(replace(VIEW, budget=LiveBudget()))
+
+
+def test_failures_are_neither_answers_nor_timeouts():
+    assert failures(VIEW) == 7
+
+
+def test_bars_fall_with_the_numbers():
+    assert sparkline([1.0, 0.5, 0.0]) == "█▅▁▁"
+    assert len(sparkline([0.5] * 10_000)) <= 62
+
+
+def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]):
+    with watching("task [/]: wager", "finite") as show:
+        show(VIEW)
+        show(VIEW)
+    lines = capsys.readouterr().err
+    assert "task [/]: wager; warming up" in " ".join(lines.split())
+    assert lines.count("ε = 0.250, γ = 0.500; 700 runs, 9 configurations, 7 failures; leader: solver") == 1

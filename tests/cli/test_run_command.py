@@ -1,0 +1,64 @@
+"""``utilitune run``: real runs of a small program, started, gone on with, and refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.live_runs import Toy, invoke
+from utilitune.cli import main
+from utilitune.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_a_run_is_told_in_words_and_goes_on_with_a_larger_budget(tmp_path: Path):
+    toy = Toy.write(tmp_path, runs=6)
+    first = invoke("run", toy.scenario, "--workers", "1")
+    assert first.exit_code == 0
+    assert "Best configuration" in first.stdout
+    assert "solver.py --seed=1 --alpha=" in first.stdout
+    assert "in 6 runs of 4 configurations" in first.stdout
+    assert "Stopped (run-limit)" in first.stdout
+    assert f"Kept in {toy.folder}" in first.stdout
+    second = invoke("run", toy.scenario, "--max-runs", "9", "--workers", "1")
+    assert "in 9 runs of 4 configurations" in second.stdout
+
+
+def test_the_same_command_again_says_the_same(tmp_path: Path):
+    toy = Toy.write(tmp_path, runs=6)
+    first = invoke("run", toy.scenario, "--workers", "1", "--plain")
+    assert invoke("run", toy.scenario, "--workers", "1", "--plain").stdout == first.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "sentence"),
+    [
+        (["--workers", "0"], UsageError, "the number of workers must be at least 1, not 0"),
+        (["--epsilon", "2"], UsageError, "epsilon must lie strictly between 0 and 1"),
+        (["--max-runs", "0"], UsageError, "--max-runs must be a positive number"),
+        (["--max-wall-time", "soon"], UsageError, "'soon' is not a duration"),
+        (["--reuse", "nowhere"], StoreError, "nowhere is no run folder"),
+    ],
+)
+def test_a_wrong_option_leaves_nothing_behind(
+    tmp_path: Path, options: list[str], error: type[Exception], sentence: str
+):
+    toy = Toy.write(tmp_path)
+    with pytest.raises(error, match=sentence):
+        invoke("run", toy.scenario, *options)
+    assert not toy.folder.exists()
+
+
+def test_a_folder_of_another_scenario_is_refused_with_code_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    toy = Toy.write(tmp_path, runs=3)
+    toy.run()
+    toy.scenario.write_text(toy.scenario.read_text().replace("k0=200ms", "k0=300ms"))
+    with pytest.raises(SystemExit) as caught:
+        main(["run", str(toy.scenario)])
+    assert caught.value.code == 2
+    assert "belongs to another scenario" in capsys.readouterr().err
