@@ -32,7 +32,18 @@ GROWTHS = ("fixed", "adaptive", "phases")
 _DOUBLING = {"old": Doubling.OLD, "new": Doubling.NEW}
 _ACCOUNTING = {"restart": False, "resume": True}
 _POPULATIONS = ("finite", "infinite")
-_FROM_SCENARIO = ("name", "delta", "epsilon", "gamma", "captime0_s", "captime_limit_s", "population")
+_TEXT, _WHOLE, _NUMBER = ((str,), "a text"), ((int,), "a whole number"), ((int, float), "a number")
+_OPTION_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
+    "doubling": _TEXT,
+    "accounting": _TEXT,
+    "schedule": ((str, Schedule), "the name of a schedule"),
+    "growth": _TEXT,
+    "phases": _WHOLE,
+    "configurations": _WHOLE,
+    "captime_s": _NUMBER,
+    "gamma_weight": _NUMBER,
+    "proposals": _NUMBER,
+}
 DEFAULT_SET_SIZE = 50
 """How many configurations a procedure for fixed sets draws when nobody says how many."""
 
@@ -121,13 +132,12 @@ class ProcedureSpec:
 
 def specification_from_options(name: str, options: Mapping[str, Any], **settings: Any) -> ProcedureSpec:  # noqa: ANN401 -- the fields of a specification
     """A specification from a procedure's name, the options of a scenario and its other settings."""
-    allowed = {entry.name for entry in fields(ProcedureSpec)} - set(_FROM_SCENARIO)
-    for option in options:
-        _known(f"option of procedure {name!r}", option, allowed)
-    try:
-        return ProcedureSpec(name=name, **settings, **options)
-    except TypeError as error:
-        raise UsageError(f"an option of procedure {name!r} has a value of the wrong type: {error}") from None
+    for option, value in options.items():
+        _known(f"option of procedure {name!r}", option, _OPTION_KINDS)
+        kinds, wanted = _OPTION_KINDS[option]
+        if isinstance(value, bool) or not isinstance(value, kinds):
+            raise UsageError(f"{option} of procedure {name!r} must be {wanted}, not {value!r}")
+    return ProcedureSpec(name=name, **settings, **options)
 
 
 def _known(what: str, name: str, options: Iterable[str]) -> None:
@@ -154,11 +164,13 @@ def build_engine(
         return WagerEngine(evidence, utility, _wager_settings(spec, configurations))
     if spec.name == "naive":
         if spec.captime_s is None or spec.epsilon is None:
-            raise UsageError("Naive needs a captime (--captime) and a target (--epsilon)")
+            raise UsageError(
+                "Naive needs a captime (--captime, or captime_s in [procedure]) and a target (--epsilon)"
+            )
         if spec.captime_s > spec.captime_limit_s:
             raise UsageError(
                 f"the captime of Naive ({spec.captime_s:g} s) is above the largest captime that is known "
-                f"({spec.captime_limit_s:g} s)"
+                f"({spec.captime_limit_s:g} s): choose a smaller one"
             )
         return NaiveEngine(
             evidence,

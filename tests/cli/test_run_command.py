@@ -8,7 +8,7 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune.cli import main
-from utilitune.errors import StoreError, UsageError
+from utilitune.errors import ScenarioError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +50,26 @@ def test_a_wrong_option_leaves_nothing_behind(
     with pytest.raises(error, match=sentence):
         invoke("run", toy.scenario, *options)
     assert not toy.folder.exists()
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('name = "oup"', 'name = "oop"', "unknown procedure 'oop'; did you mean 'oup'"),
+        ("configurations = 4", "configurations = 0", "must be at least 1, not 0"),
+        ("configurations = 4", 'configurations = "4"', "must be a whole number, not '4'"),
+        ("configurations = 4", "configuration = 4", "did you mean 'configurations'"),
+    ],
+)
+def test_what_is_wrong_with_the_procedure_is_said_with_its_line(
+    tmp_path: Path, command: str, old: str, new: str, sentence: str
+):
+    toy = Toy.write(tmp_path)
+    toy.scenario.write_text(toy.scenario.read_text().replace(old, new))
+    with pytest.raises(ScenarioError, match=sentence) as caught:
+        invoke(command, toy.scenario)
+    assert caught.value.line == toy.scenario.read_text().splitlines().index("[procedure]") + 1
 
 
 def test_a_folder_of_another_scenario_is_refused_with_code_2(

@@ -183,6 +183,7 @@ MISTAKES = [
     ('name = "small"', "name = 3", "name", "name must be a text in quotes, not 3"),
     ("[target]", "target = 3\n[targets]", "target = 3", "target must be a table"),
     ('utility = "log-laplace(k0=60, alpha=1)"', "", "name", "utility is missing"),
+    ("utility =", "utilty =", "utilty", "unknown key utilty; did you mean 'utility'?"),
     ("log-laplace(k0=60", "log-laplacian(k0=60", "utility", "no utility 'log-laplacian'"),
     ('name = "small"', 'measure = "cpus"', "measure", "did you mean 'cpu'?"),
     ('name = "small"', "seed = -1", "seed", "at least 0"),

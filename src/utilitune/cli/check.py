@@ -42,12 +42,11 @@ def check(
     """
     from utilitune.cli import understanding
     from utilitune.errors import TargetError
-    from utilitune.session.opening import settings_of
     from utilitune.utility import parse_duration
 
     captime_s = None if captime is None else parse_duration(captime)
     told = understanding.told(scenario)
-    settings_of(told)
+    understanding.settings_told(scenario, told)
     _print_scenario(told, scenario)
     trial = _try_out(told, captime_s)
     _print_trial(told, trial)

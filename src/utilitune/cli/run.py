@@ -52,10 +52,10 @@ def run(
     from utilitune.cli import understanding
     from utilitune.cli.live import watching
     from utilitune.cli.summary import print_result
-    from utilitune.session.opening import run_scenario, settings_of
+    from utilitune.session.opening import run_scenario
 
     told = understanding.told(scenario)
-    settings = _overridden(settings_of(told, workers=workers), epsilon, gamma)
+    settings = _overridden(understanding.settings_told(scenario, told, workers), epsilon, gamma)
     settings = _with_budget(settings, max_time, max_wall_time, max_runs)
     if reuse is not None:
         settings = replace(settings, earlier=_earlier(reuse, told))

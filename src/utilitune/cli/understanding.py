@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.scenario import Scenario, Understanding
+    from utilitune.session.opening import RunSettings
 
 _TOOLS = {"irace": "irace", "smac": "SMAC or AClib"}
 
@@ -21,6 +23,21 @@ def told(path: Path) -> Scenario:
     for line in explanation(path, understanding):
         words(stderr=True).print(line)
     return understanding.scenario
+
+
+def settings_told(path: Path, scenario: Scenario, workers: int | None = None) -> RunSettings:
+    """The settings a scenario asks for; what is wrong in them is said with its place in the file."""
+    from utilitune.errors import ScenarioError, UsageError
+    from utilitune.scenario.source import Source
+    from utilitune.session.opening import settings_of, worker_count
+
+    try:
+        settings = settings_of(scenario)
+    except UsageError as error:
+        if path.suffix == ".toml":
+            raise Source.read(path).problem(("procedure",), str(error)) from None
+        raise ScenarioError(str(error), path=path) from None
+    return replace(settings, workers=worker_count(scenario, workers))
 
 
 def explanation(path: Path, understanding: Understanding) -> list[str]:

@@ -9,6 +9,7 @@ import math
 import re
 import tomllib
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ScenarioError, UtilituneError, did_you_mean
@@ -77,7 +78,9 @@ class Table:
         return self.content.get(key)
 
     def need(self, key: str, reason: str) -> ScenarioError:
-        """An error for a key that is missing."""
+        """An error for a key that is missing, or that stands there misspelt."""
+        for misspelt in get_close_matches(key, self.content.keys() - self.asked, n=1, cutoff=0.8):
+            return self.problem(misspelt, f"unknown key {self._shown(misspelt)}; did you mean {key!r}?")
         return self.source.problem(self.where, f"{self._shown(key)} is missing: {reason}")
 
     def text(self, key: str) -> str | None:

@@ -36,8 +36,6 @@ from utilitune.scenario.target_reader import check_parameters_are_used, read_tar
 from utilitune.spaces import Assignment, ChoiceParameter, ParameterSpace, SpaceError
 from utilitune.utility import parse_utility
 
-"""The one parameter of a recorded target: which row."""
-
 Kind = TypeVar("Kind", Measure, Population, FailurePolicy)
 
 
