@@ -1,8 +1,9 @@
 """Proposals whose model is fitted in a thread of its own, while a live run goes on.
 
-A fit takes up to some seconds and begins as soon as its runs are known, usually long before the next proposal
-is asked for. Trees are grown outside the interpreter's lock, so the run's own thread is hardly held up. Who
-asks for a proposal waits for the fit if need be: a proposal must not depend on how quick the thread was.
+A fit takes a good part of a second and begins as soon as its runs are known, usually long before the next
+proposal is asked for. Trees are grown outside the interpreter's lock, so the run's own thread is hardly held
+up. Whoever asks for a proposal waits for the fit if need be: a proposal must not depend on how quick the
+thread was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from utilitune.proposers import forest
 from utilitune.proposers.base import Kind
 from utilitune.proposers.fitting import PromptProposals
 
@@ -28,6 +30,7 @@ class BackgroundProposals(PromptProposals[Kind]):
     def __init__(self, proposer: Proposer[Kind], seed: int) -> None:
         super().__init__(proposer, seed)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="utilitune-proposals")
+        self._thread.submit(forest.load)
         self._job: Future[None] | None = None
 
     def learn(self, runs: Runs) -> None:

@@ -7,6 +7,7 @@ categorical parameters as they come, and the disagreement of their trees says wh
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +35,11 @@ class Forecast(NamedTuple):
 
     mean: NDArray[np.float64]
     spread: NDArray[np.float64]
+
+
+def load() -> None:
+    """Import what fits need: a second or two that can be spent before the first one."""
+    importlib.import_module("sklearn.ensemble")
 
 
 class UtilityForest:
