@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 
 from utilitune.errors import UsageError
-from utilitune.reproduction import FIGURES, Effort, reproduce
+from utilitune.reproduction import FIGURES, Effort, jobs, reproduce
 from utilitune.reproduction.jobs import Outcome, Point
 from utilitune.reproduction.making import named_figure
 from utilitune.reproduction.proofs import times_sooner
 from utilitune.reproduction.recipe import Claim, span
 
 SOURCE = "synthetic:rows=12,columns=400,seed=5,spread=1.5,cutoff_s=900"
+
+
+@pytest.fixture(autouse=True)
+def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer instances than usual: every figure takes a moment only."""
+    monkeypatch.setattr(jobs, "POSITIONS", 5_000)
 
 
 @pytest.fixture(scope="module")

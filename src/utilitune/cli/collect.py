@@ -24,7 +24,7 @@ def collect(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The matrix (.npz, .csv).  [default: SCENARIO's name with .npz]"),
+        typer.Option("--output", "-o", help="The matrix (.npz).  [default: SCENARIO's name with .npz]"),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
@@ -51,7 +51,7 @@ def collect(
     from utilitune.utility import format_duration, parse_duration
 
     target = output or scenario.with_suffix(".npz")
-    check_writable(target, (".npz", ".csv"))
+    check_writable(target, (".npz",))
     told = read_scenario(scenario)
     captime_s = None if captime is None else parse_duration(captime)
     size: GridSize = plan_size(told, configurations, instances, captime_s)
