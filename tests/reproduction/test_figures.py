@@ -74,6 +74,9 @@ def test_unknown_figures_and_no_seeds_are_refused(tmp_path: Path):
         reproduce(SOURCE, tmp_path, ["8"])
     with pytest.raises(UsageError, match="seeds must be at least 1"):
         reproduce(SOURCE, tmp_path, effort=Effort(seeds=0))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match="name another folder"):
+        reproduce(SOURCE, tmp_path / "file")
     assert named_figure("3") is named_figure("fig3")
 
 

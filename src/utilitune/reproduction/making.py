@@ -17,7 +17,7 @@ from utilitune.reproduction.running import run_jobs
 from utilitune.reproduction.setting import Truth, load
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from utilitune.reproduction.recipe import Claim, Recipe
@@ -67,7 +67,7 @@ def reproduce(
     wanted = effort or Effort()
     if wanted.seeds < 1:
         raise UsageError(f"the number of seeds must be at least 1, not {wanted.seeds}")
-    folder.mkdir(parents=True, exist_ok=True)
+    _make_folder(folder)
     setting, truth = _known_about(source, k0_s)
     series = {recipe.name: recipe.series(setting, wanted) for recipe in recipes}
     jobs = [each.job for found in series.values() for each in found]
@@ -79,6 +79,15 @@ def reproduce(
     lines = [f"{report.name}: {claim.line()}\n" for report in reports for claim in report.claims]
     (folder / CLAIMS_FILE).write_text("".join(lines), encoding="utf-8")
     return reports
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the output folder, and notice at once if nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CLAIMS_FILE).touch()
+    except OSError as error:
+        raise UsageError(f"cannot write into {folder}: {error.strerror}; name another folder") from None
 
 
 def named_figure(name: str) -> Recipe:
@@ -111,9 +120,3 @@ def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(rows)
-
-
-def claims_of(reports: Sequence[FigureReport]) -> Iterator[Claim]:
-    """All claims of some figures."""
-    for report in reports:
-        yield from report.claims
