@@ -224,7 +224,7 @@ class WagerEngine:
         self._play.amounts[ANSWER_EPSILON] = np.inf
         epsilon = self._stage_epsilon()
         last = epsilon == self.settings.epsilon
-        planned = epsilon if last else _LOOK_AHEAD * epsilon
+        planned = epsilon if last else epsilon * (_LOOK_AHEAD + (1.0 - _LOOK_AHEAD) * epsilon)
         rules = self._play.rules._replace(epsilon=epsilon, planned_epsilon=planned)
         self._play = self._play._replace(rules=rules)
         settle(self._play)

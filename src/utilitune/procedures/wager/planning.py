@@ -201,9 +201,11 @@ def _fastest(growth: NDArray[np.float64], costs: NDArray[np.float64], shared_s: 
 @compiled
 def _guarded(play: Play, i: int, level: int) -> int:
     """At least the captime k0·sqrt(m/64) from m = 64 on, so that censoring cannot stall an arm for ever."""
-    if play.arms[i].runs < _GUARD_RUNS:
-        return level
-    least_s = play.rules.half_life_s * math.sqrt(play.arms[i].runs / _GUARD_RUNS)
+    least_s = 0.0
+    if i == play.counters[LEADER]:
+        least_s = play.rules.half_life_s  # shorter runs would say little of how good it is
+    if play.arms[i].runs >= _GUARD_RUNS:
+        least_s = play.rules.half_life_s * math.sqrt(play.arms[i].runs / _GUARD_RUNS)
     return min(max(level, interval_of(play.grid, least_s)), play.grid.captime_s.size - 1)
 
 

@@ -44,6 +44,7 @@ PAUSED, PROVED, EXHAUSTED, FULL, UNKNOWN = range(5)
 
 _SWEEP_STEP = 2
 _TRIAL_EVERY = 4
+_LEADER_LEAST = 8
 
 
 class Limits(NamedTuple):
@@ -103,7 +104,7 @@ def _leader_first(play: Play, b: int, i: int) -> bool:
     end_b, end_i = arms[b].first + arms[b].runs, arms[i].first + arms[i].runs
     if end_b <= end_i:
         return True
-    return bool(arms[b].runs < play.amounts[AIM_RUNS])
+    return bool(arms[b].runs < _LEADER_LEAST or arms[b].runs < play.amounts[AIM_RUNS])
 
 
 @compiled

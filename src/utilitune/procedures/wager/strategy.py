@@ -30,7 +30,8 @@ _PAIRED_VARIANCE = 0.5  # of the variance of one utility, where no pair is known
 _MOST_RUNS = 1e9
 _LEADER_SHARE = 0.1
 _FREE_RUNS = 0.0
-_SHORTCUT = 3.0
+_SHORTCUT = 4.0
+_LEAST_STEP = 1.1
 
 
 class Typical(NamedTuple):
@@ -53,12 +54,18 @@ class Typical(NamedTuple):
 
 @compiled
 def _runs_needed(threshold: float, mean: float, variance: float, hypothesis: float) -> float:
-    """Runs until a bet on values with this mean and variance refutes the hypothesis."""
-    ratio = mean / hypothesis
-    first = ratio - 1.0
-    growth = growth_rate(first, first * first + variance / (hypothesis * hypothesis))
-    if growth <= 0.0:
+    """Runs until a bet on values in [0, 1] with this mean and variance refutes the hypothesis.
+
+    The growth per run is at least the Kullback–Leibler divergence of two coins with these means; where the
+    variance is small, the second-order estimate is larger.
+    """
+    if mean <= hypothesis:
         return _MOST_RUNS
+    first = mean / hypothesis - 1.0
+    growth = growth_rate(first, first * first + variance / (hypothesis * hypothesis))
+    if mean < 1.0:
+        coin = mean * math.log(mean / hypothesis) + (1.0 - mean) * math.log((1.0 - mean) / (1.0 - hypothesis))
+        growth = max(growth, coin)
     return math.log(MIXTURE * threshold) / growth
 
 
@@ -98,7 +105,8 @@ def _leader_runs(play: Play, aims: NDArray[np.float64], mean: float, variance: f
     threshold = lower_threshold(play.shares, play.arms[b].number)
     for k in range(aims.size):
         if aims[k] > play.arms[b].lower:
-            runs[k] = max(runs[k], _runs_needed(threshold, mean, variance, aims[k]))
+            least = _LEAST_STEP * runs[k] + 1.0  # it is not there yet, whatever the estimate says
+            runs[k] = max(least, _runs_needed(threshold, mean, variance, aims[k]))
     return runs
 
 
@@ -116,7 +124,9 @@ def _add_prices(
     if paired == 0.0:
         threshold = paired_threshold(play.shares, arms[i].rank, arms[b].number)
         variance = _PAIRED_VARIANCE * (typical.variance_least + typical.variance_most)
-        paired = _runs_needed(threshold, 1.0 - y + typical.least, variance, 1.0 - epsilon)
+        paired = _runs_needed(
+            threshold, (1.0 - y + typical.least) / 2.0, variance / 4.0, (1.0 - epsilon) / 2.0
+        )
     paired += max(0, arms[b].first - arms[i].first)  # it has to get to the leader's first position
     paired_s = max(1.0, paired - runs) * seconds
     threshold = upper_threshold(play.shares, arms[i].rank)
@@ -131,7 +141,8 @@ def _add_prices(
 def set_aim(play: Play) -> None:
     """Choose the aim for the leader's lower bound, and count the arms that stand in the way of ε."""
     arms, b = play.arms, play.counters[LEADER]
-    play.counters[SCAN_AT] = play.counters[ROUNDS] + max(32, arms.size // 4)
+    rounds = play.counters[ROUNDS]
+    play.counters[SCAN_AT] = rounds + max(4, min(rounds // 4, max(32, arms.size // 4)))
     epsilon = planning_epsilon(play)
     typical = _typical(play)
     low, lead_s = arms[b].lower, arms[b].time_s / arms[b].runs
@@ -139,7 +150,8 @@ def set_aim(play: Play) -> None:
     for k in range(_AIMS):
         aims[k] = low + max(0.0, typical.least - low) * k / _AIMS
     aims[_AIMS] = max(low, 1.0 - epsilon)  # then nobody needs to be ruled out
-    runs = _leader_runs(play, aims, typical.least, typical.variance_least)
+    cautious = typical.least - math.sqrt(typical.variance_least / arms[b].runs)
+    runs = _leader_runs(play, aims, cautious, typical.variance_least)
     leader_s, prices = np.empty(_AIMS + 1), np.empty(_AIMS + 1)
     for k in range(_AIMS + 1):
         leader_s[k] = (runs[k] - arms[b].runs) * lead_s
@@ -154,7 +166,7 @@ def set_aim(play: Play) -> None:
     allowed_s = _LEADER_SHARE * others_s + _FREE_RUNS * lead_s - arms[b].time_s
     best = 0
     for k in range(1, _AIMS + 1):
-        shortcut = k == _AIMS and leader_s[k] <= _SHORTCUT * serious * typical.seconds
+        shortcut = k == _AIMS and arms[b].time_s + leader_s[k] <= _SHORTCUT * serious * typical.seconds
         if (leader_s[k] <= allowed_s or shortcut) and prices[k] < prices[best]:
             best = k
     play.amounts[AIM] = aims[best]
