@@ -29,6 +29,17 @@ def test_a_scenario_that_works(tmp_path: Path):
     assert "Warning" not in told.stdout
 
 
+def test_a_largest_captime_below_the_start_up(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="1ms")
+    toy.scenario.write_text(
+        toy.scenario.read_text().replace('largest_captime = "1s"', 'largest_captime = "1ms"')
+    )
+    told = " ".join(invoke("check", toy.scenario).stdout.split())
+    assert "the largest captime, 1 ms, is no longer than the program's start-up of about" in told
+    assert "no run could finish; raise limits.largest_captime" in told
+    assert "the smallest captime" not in told
+
+
 def test_a_captime_below_the_start_up(tmp_path: Path):
     toy = Toy.write(tmp_path, smallest="1ms", test=False)
     told = invoke("check", toy.scenario).stdout

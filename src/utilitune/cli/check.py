@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LONGEST_CHECK_S = 60.0
 _LONGEST_START_S = 10.0
+_SHORTEST_START_S = 1.0
 _TAIL_LINES = 15
 
 
@@ -128,7 +129,7 @@ def _start_up_s(
     if not (files and isinstance(scenario.target, CommandSpec)):
         return None
     with tempfile.NamedTemporaryFile(suffix=Path(invocation.instance).suffix) as empty:
-        limit_s = min(invocation.captime_s, _LONGEST_START_S)
+        limit_s = min(max(invocation.captime_s, _SHORTEST_START_S), _LONGEST_START_S)
         try:
             outcome, _ = _run(rules, replace(invocation, instance=empty.name, captime_s=limit_s), backend)
         except TargetError:  # a wrapper may answer ABORT to an instance that makes no sense
@@ -145,13 +146,7 @@ def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
 
     if trial.disagreement:
         yield trial.disagreement
-    smallest = format_duration(scenario.captime0_s)
-    if trial.start_up_s is not None and scenario.captime0_s <= trial.start_up_s:
-        yield (
-            f"the smallest captime, {smallest}, is no longer than the program's start-up of about "
-            f"{format_duration(trial.start_up_s)}: the first runs would all be stopped; raise "
-            "limits.smallest_captime"
-        )
+    yield from _start_up_warnings(scenario, trial.start_up_s)
     if trial.outcome.status is RunStatus.TIMEOUT:
         yield (
             f"the run did not finish within {format_duration(trial.captime_s)}, so its output and success "
@@ -162,6 +157,26 @@ def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
         yield "nothing ends the run but you: set promise.epsilon or budget.wall_time, or press Ctrl-C"
     if scenario.test is None and not isinstance(scenario.target, RecordedSpec):
         yield "there are no test instances for 'utilitune evaluate' to compare on: set instances.test"
+
+
+def _start_up_warnings(scenario: Scenario, start_up_s: float | None) -> Iterator[str]:
+    """Where a captime leaves the program no time to begin, the worse of the two things to say."""
+    from utilitune.utility import format_duration
+
+    if start_up_s is None:
+        return
+    smallest_s, largest_s = scenario.captime0_s, scenario.max_captime_s
+    longer = f"is no longer than the program's start-up of about {format_duration(start_up_s)}"
+    if largest_s is not None and largest_s <= start_up_s:
+        yield (
+            f"the largest captime, {format_duration(largest_s)}, {longer}: no run could finish; raise "
+            "limits.largest_captime"
+        )
+    elif smallest_s <= start_up_s:
+        yield (
+            f"the smallest captime, {format_duration(smallest_s)}, {longer}: the first runs would all be "
+            "stopped; raise limits.smallest_captime"
+        )
 
 
 def _print_scenario(scenario: Scenario, path: Path) -> None:

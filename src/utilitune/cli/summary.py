@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from utilitune.cli.texts import headed, words
@@ -31,6 +32,5 @@ def print_result(result: RunResult) -> None:
     for warning in result.warnings:
         console.print(f"Warning: {warning}", style="yellow")
     if result.folder is not None:
-        console.print(
-            f"Kept in {result.folder}; next: utilitune best, status, runs or evaluate {result.folder}"
-        )
+        argument = shlex.quote(str(result.folder))
+        console.print(f"Kept in {result.folder}; next: utilitune best, status, runs or evaluate {argument}")
