@@ -28,8 +28,8 @@ _AIMS = 8
 _PRIOR_RUNS = 3.0
 _PAIRED_VARIANCE = 0.5  # of the variance of one utility, where no pair is known
 _MOST_RUNS = 1e9
-_LEADER_SHARE = 0.1
-_FREE_RUNS = 0.0
+_LEADER_SHARE = 0.1  # of the time spent on all others
+_GROWING_LEADER_SHARE = 0.2  # pairs are dearer there, as they pay for two numbers
 _SHORTCUT = 4.0
 _LEAST_STEP = 1.1
 
@@ -163,7 +163,8 @@ def set_aim(play: Play) -> None:
             _add_prices(play, i, aims, typical, prices)
     play.counters[SERIOUS] = max(1, serious)
     others_s = play.amounts[TOTAL_S] - arms[b].time_s
-    allowed_s = _LEADER_SHARE * others_s + _FREE_RUNS * lead_s - arms[b].time_s
+    share = _LEADER_SHARE if play.shares.configurations > 0 else _GROWING_LEADER_SHARE
+    allowed_s = share * others_s - arms[b].time_s
     best = 0
     for k in range(1, _AIMS + 1):
         shortcut = k == _AIMS and arms[b].time_s + leader_s[k] <= _SHORTCUT * serious * typical.seconds
