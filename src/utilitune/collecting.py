@@ -20,12 +20,11 @@ import numpy as np
 from utilitune.data import RuntimeMatrix
 from utilitune.domain import RunOutcome, RunStatus, require_positive
 from utilitune.errors import ScenarioError, TargetError, UsageError
-from utilitune.execution.machine import available_cores
 from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import FailurePolicy
 from utilitune.session.failures import FailureWatch
 from utilitune.session.grid import Grid, GridRuns
-from utilitune.session.opening import backend_for
+from utilitune.session.opening import backend_for, worker_count
 from utilitune.session.supply import ConfigurationSupply
 from utilitune.spaces.space import INACTIVE
 from utilitune.store import ConfigurationRecord, Origin, Snapshot, open_run_folder
@@ -100,7 +99,7 @@ def collect(
         workers: Runs at the same time; the scenario's number, or the cores, if left out.
         on_run: Called with the number of runs that are known and of all, whenever one more is.
     """
-    count = workers or scenario.workers or available_cores()
+    count = worker_count(scenario, workers)
     snapshot = Snapshot(scenario.snapshot(), scenario.digest())
     with (
         contextlib.closing(open_run_folder(folder, snapshot)) as store,

@@ -17,7 +17,7 @@ REPORTING = CommandTarget(("solver",), rules=VerdictRules(runtime_pattern="t=(.*
 
 
 def outcome(raw: RawResult, measure: Measure = Measure.CPU, target=TARGET):
-    return RunRules(target, measure, memory_bytes=1000).outcome(INVOCATION, raw)
+    return RunRules(target, measure, memory_bytes=200 * 2**20).outcome(INVOCATION, raw)
 
 
 def test_a_job_holds_the_command_and_its_limits():
@@ -54,7 +54,7 @@ def test_a_crash_keeps_its_own_time():
 
 def test_limits_other_than_the_captime_say_so():
     full = outcome(RawResult(Ending.MEMORY, 0.5, 0.6, exit_code=-9))
-    assert (full.status, full.detail) == (RunStatus.MEMOUT, "the memory limit of 1000 bytes was reached")
+    assert (full.status, full.detail) == (RunStatus.MEMOUT, "the memory limit of 200 MiB was reached")
     idle = outcome(RawResult(Ending.WALL_LIMIT, 0.1, 80.0, exit_code=-9))
     assert (idle.status, idle.runtime_s, idle.overshoot_s) == (RunStatus.TIMEOUT, 2.0, 0.0)
     assert idle.detail == "stopped after 80 s by the wall-clock limit"

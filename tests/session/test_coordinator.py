@@ -136,7 +136,7 @@ def test_budgets_stop_with_advice(tmp_path):
     timed = run_scenario(scenario, None, settings(scenario, max_time_s=50.0), backend=backend(1))
     assert timed.stop_reason.code == "time-limit"
     assert 50 <= timed.progress.total_time_s < 50 + 64
-    assert "max_time" in timed.stop_reason.advice
+    assert "--max-time" in timed.stop_reason.advice
     clocked = run_scenario(scenario, None, settings(scenario, max_wall_s=1e-9), backend=backend(1))
     assert clocked.stop_reason.code == "wall-limit"
 

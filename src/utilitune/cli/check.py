@@ -141,7 +141,7 @@ def _start_up_s(
 
 def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
     from utilitune.domain import RunStatus
-    from utilitune.scenario.model import RecordedSpec
+    from utilitune.scenario.model import CommandSpec, RecordedSpec
     from utilitune.utility import format_duration
 
     if trial.disagreement:
@@ -152,6 +152,9 @@ def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
             f"the run did not finish within {format_duration(trial.captime_s)}, so its output and success "
             "were not judged: try a longer --captime or an easier first instance"
         )
+    command = scenario.target.argv if isinstance(scenario.target, CommandSpec) else ("{instance}",)
+    if not any("{instance}" in word for word in command):
+        yield "the command has no {instance}, so every instance is the same to it: add it to target.command"
     stop = scenario.stop
     if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
         yield "nothing ends the run but you: set promise.epsilon or budget.wall_time, or press Ctrl-C"

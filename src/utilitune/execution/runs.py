@@ -102,13 +102,16 @@ class RunRules:
 
     def _verdict(self, invocation: Invocation, raw: RawResult, measured_s: float) -> Verdict:
         if raw.ending is Ending.MEMORY:
-            return Verdict(RunStatus.MEMOUT, f"the memory limit of {self.memory_bytes} bytes was reached")
+            return Verdict(RunStatus.MEMOUT, f"the memory limit of {self._memory_text()} was reached")
         if raw.ending is Ending.WALL_LIMIT:
             return Verdict(RunStatus.TIMEOUT, f"stopped after {raw.wall_s:.3g} s by the wall-clock limit")
         late = not self.target.reports_runtime and measured_s > invocation.captime_s
         if raw.ending is Ending.CAPTIME or late:
             return Verdict(RunStatus.TIMEOUT)
         return self.target.judge(invocation, raw)
+
+    def _memory_text(self) -> str:
+        return f"{(self.memory_bytes or 0) / 2**20:,.0f} MiB"
 
     def _reproduce(self, invocation: Invocation) -> str:
         task = self.target.prepare(invocation)

@@ -238,10 +238,11 @@ class PaperEngine:
                 f"{progress.epsilon:.3g}.{self.captime_note()}",
             )
         elif state == loop.ONE_LEFT:
-            self._stop = StopReason(
-                "one-left",
-                "Every other configuration is proved worse: this is the best one; nothing is left to do.",
+            alone = progress.configurations == 1
+            text = (
+                "There is only this configuration" if alone else "Every other configuration is proved worse"
             )
+            self._stop = StopReason("one-left", f"{text}: it is the best one; nothing is left to do.")
         elif (
             self.settings.epsilon is not None
             and progress.epsilon <= self.settings.epsilon

@@ -262,13 +262,17 @@ class Coordinator:
         if self._parts.store.stop_requested():
             return StopReason("stop-requested", "Stopped on request: start again to go on from here.")
         if self._books.time_s >= budget.max_time_s:
-            return StopReason("time-limit", "The time budget is spent: raise max_time to go on from here.")
+            return StopReason(
+                "time-limit", "The time budget is spent: give more --max-time to go on from here."
+            )
         if self._elapsed_s() >= budget.max_wall_s:
             return StopReason(
-                "wall-limit", "The wall-clock budget is spent: raise max_wall_time to go on from here."
+                "wall-limit", "The wall-clock budget is spent: give more --max-wall-time to go on."
             )
         if self._books.runs >= budget.max_runs:
-            return StopReason("run-limit", "The run budget is spent: raise max_runs to go on from here.")
+            return StopReason(
+                "run-limit", "The run budget is spent: give more --max-runs to go on from here."
+            )
         return None
 
     def _elapsed_s(self) -> float:

@@ -207,5 +207,5 @@ def _require_known(word: str, known: Collection[str], where: str) -> None:
             shown = (
                 name + (f"!{conversion}" if conversion else "") + (f":{format_spec}" if format_spec else "")
             )
-            hint = did_you_mean(name, known)
+            hint = f"{did_you_mean(name, known)} (parameters are written by {PARAMETERS} and their templates)"
             raise ScenarioError(f"{where} has the unknown placeholder {{{shown}}} in {word!r}; {hint}")
