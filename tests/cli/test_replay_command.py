@@ -239,7 +239,7 @@ REFUSED = [
     ),
     (["--procedure", "coup", "--delta", "0.001"], "phase 1 needs 12 configurations, but there are only 6"),
     (["--phases", "0"], "the number of phases must be at least 1, not 0"),
-    (["--procedure", "naive"], "Naive needs a captime (--captime)"),
+    (["--procedure", "naive"], "Naive needs a captime (--captime"),
     (["--procedure", "naive", "--captime", "10"], "Naive needs a captime with u(captime) < epsilon"),
     (
         ["--procedure", "naive", "--captime", "60", "--utility", "uniform(k0=60)"],

@@ -52,7 +52,7 @@ def two_parameters(tmp_path, population=Population.INFINITE, instances=2000):
         population=population,
         training=ListedInstances(names, files=False),
     )
-    return replace(scenario, stop=replace(scenario.stop, epsilon=0.3, gamma=0.25))
+    return replace(scenario, stop=replace(scenario.stop, epsilon=0.2, gamma=0.15))
 
 
 def play(scenario, folder, workers=1, runs=float("inf")):
