@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 
 
+LOOK_AHEAD = 8
+"""How many runs of one configuration are made ahead of need, at most, to keep workers busy."""
+
+LINE_PER_RUN = 4
+"""How many configurations next in line are looked at for each run to be made ahead of need."""
+
+
 class Halt(Enum):
     """Why `advance` returned."""
 

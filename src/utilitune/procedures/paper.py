@@ -25,7 +25,7 @@ from utilitune.errors import UsageError
 from utilitune.procedures import loop
 from utilitune.procedures.arms import extended, new_arms
 from utilitune.procedures.captime import Doubling, captime_levels
-from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.engine import LINE_PER_RUN, LOOK_AHEAD, Halt, Origin, PauseAt
 from utilitune.procedures.growth import least_gamma
 from utilitune.procedures.selection import Selection, build_tournament
 
@@ -276,9 +276,9 @@ class PaperEngine:
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the configurations that are next in line, broad first, then deep."""
-        order = self._in_line(count)
+        order = self._in_line(LINE_PER_RUN * count)
         found: list[RunRequest] = []
-        for ahead in range(count):
+        for ahead in range(LOOK_AHEAD):
             for i in order:
                 position = int(self.arms.runs[i]) + ahead
                 captime = float(self.levels.captime_s[self.arms.level[i]])
