@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,3 +43,22 @@ def test_every_event_is_heard_in_order(tmp_path: Path):
     assert leaders[-1].best == result.best
     assert isinstance(heard[-1], RunStopped)
     assert heard[-1].reason.code == "run-limit"
+
+
+def test_ctrl_c_while_configurations_are_drawn_stops_at_once_and_loses_nothing(tmp_path):
+    scenario = make_scenario(tmp_path, options={"configurations": 40})
+    joined = []
+
+    def interrupt(event):
+        if isinstance(event, ConfigurationJoined):
+            joined.append(event)
+            if len(joined) == 3:
+                signal.raise_signal(signal.SIGINT)
+
+    settings = replace(settings_of(scenario, workers=1), budget=LiveBudget(max_runs=60))
+    cut = run_scenario(scenario, tmp_path / "cut", settings, on_event=interrupt, backend=backend(1))
+    assert cut.stop_reason.code == "interrupted"
+    assert len(joined) == 3
+    resumed = run_scenario(scenario, tmp_path / "cut", settings, backend=backend(1))
+    whole = run_scenario(scenario, tmp_path / "whole", settings, backend=backend(1))
+    assert resumed.progress == whole.progress

@@ -235,8 +235,7 @@ class Coordinator:
                 self._round_limit = self._parts.engine.progress().rounds + _ROUNDS_PER_CALL
                 self._parts.supply.learn()
             elif halt is Halt.NEEDS_CONFIGURATIONS:
-                for _ in range(self._parts.engine.missing_configurations):
-                    self._take_in(self._parts.engine.added)
+                self._take_in_missing()
             else:
                 self._submit()
                 self._land_all()
@@ -252,8 +251,7 @@ class Coordinator:
         already always goes to its end, so that a resumed run never knows less than it did before.
         """
         if halt is Halt.NEEDS_CONFIGURATIONS:
-            engine = self._parts.engine
-            return engine.added + engine.missing_configurations <= len(self._assignments)
+            return self._parts.engine.added < len(self._assignments)
         return halt is Halt.PAUSED
 
     def _spent(self) -> StopReason | None:
@@ -304,6 +302,14 @@ class Coordinator:
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         for index in range(len(self._parts.supply.given)):
             self._take_in(index)
+
+    def _take_in_missing(self) -> None:
+        """Let join what the procedure lacks; beyond what is stored, only until a budget is spent."""
+        engine = self._parts.engine
+        for _ in range(engine.missing_configurations):
+            self._take_in(engine.added)
+            if engine.added >= len(self._assignments) and (self._stop or self._spent()):
+                return
 
     def _take_in(self, index: int) -> None:
         """Configuration number `index` joins; a new one is stored first."""
