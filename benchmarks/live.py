@@ -83,7 +83,7 @@ def _kills(kills: int) -> None:
     from end_to_end.killing import killed_again_and_again, start, told, write_scenario
 
     folder = Path(tempfile.mkdtemp())
-    scenario = write_scenario(folder, 15 * (kills + 2))
+    scenario = write_scenario(folder, 15 * (kills + 2), "wager")
     start(scenario, folder / "whole", f"whole-{os.getpid()}").wait()
     made = killed_again_and_again(scenario, folder / "killed", random.Random(2), kills)
     same = told(folder / "killed") == told(folder / "whole")
