@@ -20,12 +20,13 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
+    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
 
 
 LOOK_AHEAD = 8
@@ -121,3 +122,31 @@ class Engine(Protocol):
     def captime_note(self) -> str:
         """A sentence where the largest captime limits what can be proved, else nothing."""
         ...
+
+
+def runs_ahead(
+    evidence: RecordedEvidence | LiveEvidence,
+    order: Iterable[int],
+    next_run: Callable[[int, int], RunRequest],
+    count: int,
+) -> list[RunRequest]:
+    """Up to `count` unknown runs of the configurations next in line, broad first, then deep.
+
+    Args:
+        evidence: What is known.
+        order: Configurations, the one most likely to be selected first.
+        next_run: The run a configuration would make next, or a number of runs after that.
+        count: How many are wanted.
+    """
+    line = list(order)
+    found: list[RunRequest] = []
+    for ahead in range(LOOK_AHEAD):
+        for configuration in line:
+            run = next_run(configuration, ahead)
+            if run.position >= evidence.positions:
+                continue
+            if not evidence.is_known(configuration, run.position, run.captime_s):
+                found.append(run)
+            if len(found) >= count:
+                return found
+    return found

@@ -25,7 +25,7 @@ from utilitune.errors import UsageError
 from utilitune.procedures import loop
 from utilitune.procedures.arms import extended, new_arms
 from utilitune.procedures.captime import Doubling, captime_levels
-from utilitune.procedures.engine import LINE_PER_RUN, LOOK_AHEAD, Halt, Origin, PauseAt
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
 from utilitune.procedures.growth import least_gamma
 from utilitune.procedures.selection import Selection, build_tournament
 
@@ -276,17 +276,11 @@ class PaperEngine:
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the configurations that are next in line, broad first, then deep."""
-        order = self._in_line(LINE_PER_RUN * count)
-        found: list[RunRequest] = []
-        for ahead in range(LOOK_AHEAD):
-            for i in order:
-                position = int(self.arms.runs[i]) + ahead
-                captime = float(self.levels.captime_s[self.arms.level[i]])
-                if position < self._evidence.positions and not self._evidence.is_known(i, position, captime):
-                    found.append(RunRequest(i, position, captime))
-                if len(found) >= count:
-                    return found
-        return found
+        return runs_ahead(self._evidence, self._in_line(LINE_PER_RUN * count), self._next_run, count)
+
+    def _next_run(self, i: int, ahead: int) -> RunRequest:
+        captime = float(self.levels.captime_s[self.arms.level[i]])
+        return RunRequest(i, int(self.arms.runs[i]) + ahead, captime)
 
     def _in_line(self, count: int) -> list[int]:
         """Up to `count` configurations in the order in which they are likely to be selected."""

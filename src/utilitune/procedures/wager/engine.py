@@ -19,7 +19,7 @@ import numpy as np
 
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 from utilitune.errors import UsageError
-from utilitune.procedures.engine import LINE_PER_RUN, LOOK_AHEAD, Halt, Origin, PauseAt
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
 from utilitune.procedures.paper import FixedSet, Phases
 from utilitune.procedures.wager import rounds
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
@@ -322,18 +322,7 @@ class WagerEngine:
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the leader and of those who contribute most to ε, broad first, then deep."""
-        order = self._in_line(LINE_PER_RUN * count)
-        found: list[RunRequest] = []
-        for ahead in range(LOOK_AHEAD):
-            for i in order:
-                request = self._next_run(i, ahead)
-                if request.position >= self._evidence.positions:
-                    continue
-                if not self._evidence.is_known(i, request.position, request.captime_s):
-                    found.append(request)
-                if len(found) >= count:
-                    return found
-        return found
+        return runs_ahead(self._evidence, self._in_line(LINE_PER_RUN * count), self._next_run, count)
 
     def _next_run(self, i: int, ahead: int) -> RunRequest:
         arms = self._play.arms
