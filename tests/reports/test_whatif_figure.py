@@ -7,7 +7,8 @@ import pytest
 
 from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.errors import UsageError
-from utilitune.reports.whatif import check_picture, epsilon_over_family, write_family_picture
+from utilitune.reports.files import check_picture, write_picture
+from utilitune.reports.whatif import epsilon_over_family
 from utilitune.whatif import FamilyAnswer, UtilityFamily, whatif
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def test_every_recommended_configuration_has_its_line_once_in_the_legend():
 def test_pictures_are_written_whole(tmp_path: Path, ending: str):
     picture = tmp_path / f"k0.{ending}"
     check_picture(picture)
-    write_family_picture(answer(), picture, "title")
+    write_picture(epsilon_over_family(answer(), "title"), picture)
     assert [path.name for path in tmp_path.iterdir()] == [picture.name]
     assert picture.stat().st_size > 1000
 

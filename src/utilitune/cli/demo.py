@@ -26,7 +26,8 @@ def demo(
     from utilitune.cli.run import default_folder, run
     from utilitune.cli.texts import words
     from utilitune.demo import prepare
-    from utilitune.reports.figures import epsilon_over_time, save_figure
+    from utilitune.reports.figures import epsilon_over_time
+    from utilitune.reports.files import write_picture
     from utilitune.store import read_run_folder
     from utilitune.utility import format_duration, parse_duration
 
@@ -50,7 +51,7 @@ def demo(
     reader = read_run_folder(place)
     points = [record.progress for record in reader.trajectory()]
     reader.close()
-    save_figure(epsilon_over_time({"wager": points}, "kissat: what is proved"), folder / "promise.png")
+    write_picture(epsilon_over_time({"wager": points}, "kissat: what is proved"), folder / "promise.png")
     say(f"Drawn: {folder / 'promise.png'}")
 
 

@@ -55,7 +55,7 @@ def evaluate(
     """
     from utilitune.cli.texts import run_bar
     from utilitune.evaluation import evaluate_in_folder, plan_evaluation
-    from utilitune.reports.evaluation import check_picture
+    from utilitune.reports.files import check_picture
     from utilitune.store import read_run_folder
     from utilitune.utility import parse_duration
 
@@ -109,7 +109,8 @@ def _warn_if_at_work(store: RunFolderReader) -> None:
 
 
 def _draw(comparison: Comparison, name: str, path: Path) -> None:
-    from utilitune.reports.evaluation import solved_over_time, write_picture
+    from utilitune.reports.evaluation import solved_over_time
+    from utilitune.reports.files import write_picture
 
     ours, theirs = comparison.chosen, comparison.default
     curves = {"default": theirs.runtimes_s, f"configuration {ours.configuration}": ours.runtimes_s}

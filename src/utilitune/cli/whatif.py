@@ -51,7 +51,8 @@ def whatif(
     - `utilitune whatif scenario.run --family 'log-laplace(k0=*)' --from 1s --to 1h --plot k0.png`
     """
     from utilitune.errors import UsageError
-    from utilitune.reports.whatif import check_picture, write_family_picture
+    from utilitune.reports.files import check_picture, write_picture
+    from utilitune.reports.whatif import epsilon_over_family
     from utilitune.utility import parse_duration, parse_utility
     from utilitune.whatif import UtilityFamily, whatif_run
 
@@ -71,9 +72,8 @@ def whatif(
     single = [answers.under(each) for each in asked]
     ranged = None if members is None else answers.over(members)
     if plot is not None and ranged is not None:
-        write_family_picture(
-            ranged, plot, title=f"{run.name}: right for all utilities at once, δ = {answers.delta:g}"
-        )
+        title = f"{run.name}: right for all utilities at once, δ = {answers.delta:g}"
+        write_picture(epsilon_over_family(ranged, title), plot)
     if as_json:
         typer.echo(json.dumps(_as_plain(run, answers, single, ranged), allow_nan=False))
     else:

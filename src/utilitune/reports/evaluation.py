@@ -6,22 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.errors import UsageError
-from utilitune.reports.figures import new_figure, save_figure
-from utilitune.reports.files import check_writable
+from utilitune.reports.figures import new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-PICTURES = (".png", ".pdf", ".svg")
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be written, before any work is done."""
-    if path.suffix.lower() not in PICTURES:
-        raise UsageError(f"cannot draw {path.name!r}: its name must end in {', '.join(PICTURES)}")
-    check_writable(path)
 
 
 def solved_share(runtimes_s: Sequence[float], captime_s: float) -> tuple[list[float], list[float]]:
@@ -56,13 +44,3 @@ def solved_over_time(curves: Mapping[str, Sequence[float]], captime_s: float, ti
     axes.set_title(title, loc="left", fontsize=10)
     axes.legend(frameon=False, loc="lower right")
     return figure
-
-
-def write_picture(figure: Any, path: Path) -> None:  # noqa: ANN401 -- a Figure
-    """Write a figure, whole or not at all."""
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    try:
-        save_figure(figure, partial)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)

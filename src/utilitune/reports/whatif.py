@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from utilitune.errors import UsageError
-from utilitune.reports.figures import PALETTE, new_figure, save_figure
-from utilitune.reports.files import check_writable
+from utilitune.reports.figures import PALETTE, new_figure
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from utilitune.whatif import FamilyAnswer
-
-_PICTURES = (".png", ".pdf", ".svg")
 
 
 def epsilon_over_family(answer: FamilyAnswer, title: str) -> Any:  # noqa: ANN401 -- a Figure
@@ -43,20 +37,3 @@ def epsilon_over_family(answer: FamilyAnswer, title: str) -> Any:  # noqa: ANN40
     axes.set_title(title, loc="left", fontsize=10)
     axes.legend(frameon=False, title="recommended", ncols=1 + len(order) // 8)
     return figure
-
-
-def check_picture(path: Path) -> None:
-    """Refuse a picture that could not be written, before any work is done."""
-    if path.suffix.lower() not in _PICTURES:
-        raise UsageError(f"cannot draw {path.name!r}: its name must end in {', '.join(_PICTURES)}")
-    check_writable(path)
-
-
-def write_family_picture(answer: FamilyAnswer, path: Path, title: str) -> None:
-    """Write the figure in the format its name ends with; a failure leaves nothing half-written."""
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
-    try:
-        save_figure(epsilon_over_family(answer, title), partial)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
