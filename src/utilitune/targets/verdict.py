@@ -93,8 +93,8 @@ class VerdictRules:
         )
 
     def _patterns(self) -> dict[str, str]:
-        values = {name.name: getattr(self, name.name) for name in fields(self)}
-        return {n: value for n, value in values.items() if n.endswith(_PATTERN_SUFFIX) and value is not None}
+        values = {name: getattr(self, name) for name in _PATTERN_NAMES}
+        return {name: value for name, value in values.items() if value is not None}
 
     def _admitted(self, found: Mapping[str, str | None]) -> Verdict | None:
         for name, status in (
@@ -147,6 +147,9 @@ class VerdictRules:
         if runtime_s is None:
             return Verdict(RunStatus.CRASHED, f"the program reported no runtime that makes sense: {text!r}")
         return Verdict(RunStatus.FINISHED, runtime_s=runtime_s)
+
+
+_PATTERN_NAMES = tuple(each.name for each in fields(VerdictRules) if each.name.endswith(_PATTERN_SUFFIX))
 
 
 def _seconds(text: str | None) -> float | None:
