@@ -8,7 +8,7 @@ ends by being waited for, by its own parent or by the supervisor. The CPU time o
 
 * ``wait4`` gives the user and system time of a process and of all it waited for, to the microsecond.
 * The CPU clock of a live process, ``clock_gettime`` on the clock id (~pid << 3) | 2, covers all its
-  threads, also ended ones, to the nanosecond.
+  threads, also ended ones, to the nanosecond, once it has been brought up to date (`scheduling`).
 * The waited-for children of a live process stand in ``/proc/<pid>/stat`` (cutime, cstime; proc(5)),
   rounded down to clock ticks of 10 ms.
 * Lost is what nobody waits for: children of a process that ignores SIGCHLD vanish without leaving
@@ -29,6 +29,8 @@ import os
 import signal
 import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from utilitune.execution.scheduling import book_running_time
 
 if TYPE_CHECKING:
     import resource
@@ -181,9 +183,11 @@ def read_process(pid: int) -> Process:
     """Read one process; raises `OSError` if it has gone."""
     fields = _stat_fields(pid)
     waited_s = (int(fields[13]) + int(fields[14])) * _TICK_S
-    own_s = time.clock_gettime((~pid << 3) | _PROCESS_CPU_CLOCK)
     threads = 0 if fields[0] == b"Z" and fields[17] == b"1" else int(fields[17])
     running = fields[0] == b"R"
+    if running or threads > 1:
+        book_running_time(pid, threads)
+    own_s = time.clock_gettime((~pid << 3) | _PROCESS_CPU_CLOCK)
     return Process(pid, int(fields[2]), threads, running, own_s + waited_s, int(fields[21]) * _PAGE_BYTES)
 
 

@@ -39,6 +39,7 @@ from utilitune.execution.metering import (
     proportional_bytes,
 )
 from utilitune.execution.output import OutputCollector
+from utilitune.execution.scheduling import ask_to_be_served_first
 
 LOOK_AGAIN_S = 0.01
 SHORTEST_LOOK_S = 0.0002
@@ -334,6 +335,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     if whole_tree:
         become_subreaper()
+        ask_to_be_served_first()
     try:
         Supervisor(control, whole_tree=whole_tree).serve()
     except (Shutdown, ConnectionError):
