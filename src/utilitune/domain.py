@@ -77,7 +77,8 @@ class Promise:
     """What is proved at a moment: P(U_answer ≥ benchmark − ε) ≥ 1 − δ.
 
     The benchmark is the best of the `configurations` in play (γ is None), or the best of all but a
-    γ fraction of the whole space. Where `condition` says something, the promise rests on it.
+    γ fraction of the whole space. Where `condition` says something, the promise rests on it. Where `refusal`
+    does, there is none, and it says why.
     """
 
     epsilon: float
@@ -86,9 +87,12 @@ class Promise:
     configurations: int
     population: str = "infinite"
     condition: str = ""
+    refusal: str = ""
 
     def sentence(self) -> str:
         """The promise in words."""
+        if self.refusal:
+            return self.refusal
         share = f"{100 * (1 - self.delta):g} %"
         whom = (
             f"the best of all {self.configurations} configurations"
@@ -110,6 +114,11 @@ class Promise:
         near = f"within ε = {self.epsilon:.3g} of {whom}" if self.epsilon > 0 else whom
         claim = f"With probability {share} this configuration is {near}, {over}."
         return f"{claim} {self.condition}".rstrip()
+
+
+def no_promise(procedure: str) -> str:
+    """What there is to say about the answer of a procedure without a theory."""
+    return f"No promise: {procedure} proves nothing about the utility of its answer."
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,10 +72,17 @@ class StoreError(UtilituneError):
 
 
 class MissingExtraError(UtilituneError):
-    """An optional dependency is not installed."""
+    """An optional dependency is not installed.
 
-    def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional part: pip install 'utilitune[{extra}]'")
+    Args:
+        purpose: What needs it.
+        extra: The extra of this package that holds it.
+        install: How to get it, where no extra holds it.
+    """
+
+    def __init__(self, purpose: str, extra: str = "", *, install: str = "") -> None:
+        how = install or f"pip install 'utilitune[{extra}]'"
+        super().__init__(f"{purpose} needs an optional part: {how}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

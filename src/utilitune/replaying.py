@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival
 from utilitune.data import RuntimeMatrix, read_matrix
-from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, require_positive
+from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, no_promise, require_positive
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
@@ -127,7 +127,7 @@ class RivalResult:
             "advice": self.stop_reason.advice,
             "note": "",
             "population": None,
-            "promise": f"No promise: {self.procedure} proves nothing about the utility of its answer.",
+            "promise": no_promise(self.procedure),
             "phases": [],
             "trajectory": [_as_progress(point) for point in self.trajectory],
             "wall_s": self.wall_s,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from utilitune.baselines.ac_band import ACBand, Feedback
 from utilitune.baselines.caps_and_runs import CapsAndRuns
@@ -31,15 +31,14 @@ RIVALS: dict[str, Callable[..., Rival]] = {
         StructuredProcrastination,
     )
 }
-"""Every rival, by the name users write."""
+"""Every rival of this room, by the name users write."""
+
+Kind = TypeVar("Kind")
 
 
 def rival_settings(name: str) -> dict[str, str]:
     """The settings of a rival, in the words users write, each with its default or ``required``."""
-    return {
-        setting: "required" if field.default is MISSING else _shown(field.default)
-        for setting, field in _fields(name).items()
-    }
+    return settings_of(_kind(name))
 
 
 def rival_named(name: str, settings: Mapping[str, str] | None = None) -> Rival:
@@ -49,9 +48,28 @@ def rival_named(name: str, settings: Mapping[str, str] | None = None) -> Rival:
         >>> rival_named("hyperband", {"resource": "1h", "eta": "4", "objective": "runtime"}).resource_s
         3600.0
     """
-    known = _fields(name)
+    return with_settings(_kind(name), name, settings or {})
+
+
+def settings_of(kind: Callable[..., object]) -> dict[str, str]:
+    """The settings of a class of rivals, in the words users write, each with its default or ``required``."""
+    return {
+        word: "required" if field.default is MISSING else _shown(field.default)
+        for word, field in _fields(kind).items()
+    }
+
+
+def with_settings(kind: Callable[..., Kind], name: str, settings: Mapping[str, str]) -> Kind:
+    """A rival of this class with these settings, in the words users write.
+
+    Args:
+        kind: The class, a dataclass whose fields are the settings.
+        name: What users call it.
+        settings: What is left out keeps its default.
+    """
+    known = _fields(kind)
     given: dict[str, Any] = {}
-    for setting, text in (settings or {}).items():
+    for setting, text in settings.items():
         word = setting.replace("-", "_")
         if word not in known:
             raise UsageError(f"{name} has no setting {setting!r}; {did_you_mean(word, known)}")
@@ -59,7 +77,7 @@ def rival_named(name: str, settings: Mapping[str, str] | None = None) -> Rival:
     for word, field in known.items():
         if field.default is MISSING and field.name not in given:
             raise UsageError(f"{name} needs a {word}: add --set {word}=VALUE")
-    return RIVALS[name](**given)
+    return kind(**given)
 
 
 def split_settings(texts: Iterable[str]) -> dict[str, str]:
@@ -75,11 +93,15 @@ def split_settings(texts: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def _fields(name: str) -> dict[str, Field[Any]]:
-    """The fields of a rival's settings by the words users write: without the unit."""
+def _kind(name: str) -> Callable[..., Rival]:
     if name not in RIVALS:
         raise UsageError(f"unknown rival {name!r}; {did_you_mean(name, RIVALS)}")
-    return {field.name.removesuffix("_s"): field for field in fields(RIVALS[name])}  # type: ignore[arg-type]
+    return RIVALS[name]
+
+
+def _fields(kind: Callable[..., object]) -> dict[str, Field[Any]]:
+    """The fields of a rival's settings by the words users write: without the unit."""
+    return {field.name.removesuffix("_s"): field for field in fields(kind)}  # type: ignore[arg-type]
 
 
 def _value(word: str, text: str, field: Field[Any]) -> Any:  # noqa: ANN401 -- whatever type the setting has

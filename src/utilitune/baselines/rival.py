@@ -85,6 +85,8 @@ class RecordedRuns:
         positions: Length of the instance order.
         limit_s: Runs are not known beyond this; the recording's cutoff.
         order: The order in which rows are drawn.
+        features: What is known of the configurations, a row each, for rivals that learn from it; see
+            `RuntimeMatrix.features`.
     """
 
     evidence: Evidence
@@ -93,6 +95,7 @@ class RecordedRuns:
     positions: int
     limit_s: float
     order: NDArray[np.int64]
+    features: NDArray[np.float64] | None = None
 
     @classmethod
     def of(cls, matrix: RuntimeMatrix, utility: Utility, seed: int | None = None) -> RecordedRuns:
@@ -106,6 +109,7 @@ class RecordedRuns:
             positions=recorded.positions,
             limit_s=matrix.cutoff_s,
             order=np.arange(rows),
+            features=matrix.features,
         )
         return in_order if seed is None else in_order.reordered(seed)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from utilitune.domain import no_promise
 from utilitune.errors import MissingExtraError, StoreError
 from utilitune.scenario.model import Scenario
 from utilitune.scenario.targets import build_target
 from utilitune.session.reusing import CONDITION
+from utilitune.specification import PROCEDURES
 from utilitune.store.export import run_rows
 from utilitune.targets.base import Command, Invocation
 
@@ -78,6 +80,7 @@ class RunResult:
                 progress.promise,
                 population=scenario.population.value,
                 condition=" ".join(event.text for event in store.events() if event.kind == CONDITION),
+                refusal="" if scenario.procedure in PROCEDURES else no_promise(scenario.procedure),
             ),
             stop_reason=sessions[-1].stop if sessions else None,
             trajectory=points,
