@@ -16,7 +16,7 @@ import numpy as np
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -79,7 +79,7 @@ class Proposer(Protocol[Kind]):
         """Forget everything and learn from these runs of these configurations, none of them repeated."""
         ...
 
-    def propose(self, known: Sequence[Kind], generator: np.random.Generator) -> Kind | None:
+    def propose(self, known: Collection[Kind], generator: np.random.Generator) -> Kind | None:
         """A configuration that is not among the known ones; None if it finds none."""
         ...
 

@@ -56,7 +56,8 @@ class PromptProposals(Generic[Kind]):
         self.learn_at = FEWEST_RUNS
         self._proposer = proposer
         self._seed = seed
-        self._known: list[Kind] = []
+        self._joined: list[Kind] = []
+        self._known: set[Kind] = set()
         self._proposed = 0
         self._has_learnt = False
         # Only the newest lesson is worth a fit; one thread may put it here and another take it out.
@@ -64,7 +65,8 @@ class PromptProposals(Generic[Kind]):
 
     def join(self, configuration: Kind, *, proposed: bool) -> None:
         """One more configuration is in play."""
-        self._known.append(configuration)
+        self._joined.append(configuration)
+        self._known.add(configuration)
         self._proposed += proposed
 
     def learn(self, runs: Runs) -> None:
@@ -72,7 +74,7 @@ class PromptProposals(Generic[Kind]):
         self.learn_at = next_size(self.learn_at)
         if len(np.unique(runs.configuration)) >= FEWEST_CONFIGURATIONS:
             self._has_learnt = True
-            self._waiting.append((runs, tuple(self._known)))
+            self._waiting.append((runs, tuple(self._joined)))
 
     def take(self) -> Kind | None:
         """A proposal from what was learnt last; None if that is nothing, or the space has nothing left."""

@@ -36,6 +36,10 @@ class Forecast(NamedTuple):
     mean: NDArray[np.float64]
     spread: NDArray[np.float64]
 
+    def bound(self, exploration: float) -> NDArray[np.float64]:
+        """The upper confidence bound  mean + λ · spread,  λ being how much is to be explored."""
+        return self.mean + exploration * self.spread
+
 
 def load() -> None:
     """Import what fits need: a second or two that can be spent before the first one."""
@@ -73,7 +77,10 @@ class UtilityForest:
         middle = (worths.least + worths.most) / 2
         values = worths.imputed(np.full_like(middle, middle.mean()), _FIRST_DEVIATION)
         for _ in range(_IMPUTATIONS):
-            self._grow(design, design.target(values))
+            target = design.target(values)
+            if finished.all():
+                continue  # nothing to impute, so trees would teach nothing
+            self._grow(design, target)
             expected = design.expected(self._predictions(design.features).mean(axis=0))
             errors = (values - expected)[finished]
             deviation = float(np.sqrt(np.mean(errors**2))) if errors.size else _FIRST_DEVIATION
@@ -82,6 +89,8 @@ class UtilityForest:
 
     def predict(self, features: NDArray[np.float64]) -> Forecast:
         """What to expect of configurations, on average over the instances seen."""
+        if not len(features):
+            return Forecast(np.zeros(0), np.zeros(0))
         per_instance = len(self._references)
         rows = np.hstack(
             [np.repeat(features, per_instance, axis=0), np.tile(self._references, (len(features), 1))]

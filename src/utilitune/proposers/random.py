@@ -1,4 +1,7 @@
-"""Configurations by chance: independent, uniform over the space, each from a seed of its own."""
+"""Configurations by chance: independent and uniform over the space, each fixed by its number.
+
+Draws are made in blocks, because drawing many costs little more than drawing one.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ if TYPE_CHECKING:
     from utilitune.spaces import Assignment, ParameterSpace
 
 _STREAM = 1
+_BLOCK = 32
 
 
 class RandomDraws:
@@ -26,9 +30,14 @@ class RandomDraws:
     def __init__(self, space: ParameterSpace, seed: int) -> None:
         self._space = space
         self._seed = seed
+        self._number = -1
+        self._block: list[Assignment] = []
 
     def draw(self, number: int) -> Assignment:
         """Draw number `number`."""
-        sequence = np.random.SeedSequence(self._seed, spawn_key=(_STREAM, number))
-        (assignment,) = self._space.sample(np.random.default_rng(sequence), 1)
-        return assignment
+        block, place = divmod(number, _BLOCK)
+        if block != self._number:
+            sequence = np.random.SeedSequence(self._seed, spawn_key=(_STREAM, block))
+            self._block = self._space.sample(np.random.default_rng(sequence), _BLOCK)
+            self._number = block
+        return self._block[place]

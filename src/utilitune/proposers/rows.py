@@ -9,7 +9,7 @@ import numpy as np
 from utilitune.proposers.forest import UtilityForest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,11 +39,10 @@ class RowProposer:
         """Fit the forest to the runs of these rows."""
         self._forest.fit(runs, self._features[np.asarray(configurations, dtype=np.int64)])
 
-    def propose(self, known: Sequence[int], generator: np.random.Generator) -> int | None:
+    def propose(self, known: Collection[int], generator: np.random.Generator) -> int | None:
         """The best row that is not known yet, by mean + λ · spread with λ exponential; None if all are."""
-        left = np.setdiff1d(np.arange(len(self._features)), np.asarray(known, dtype=np.int64))
+        left = np.setdiff1d(np.arange(len(self._features)), np.fromiter(known, np.int64, len(known)))
         if not left.size:
             return None
         forecast = self._forest.predict(self._features[left])
-        worth = forecast.mean + generator.exponential() * forecast.spread
-        return int(left[np.argmax(worth)])
+        return int(left[np.argmax(forecast.bound(generator.exponential()))])

@@ -92,6 +92,10 @@ class ParameterSpace:
         on others is drawn after them. A draw in which a forbidden clause holds, or a range is empty, is
         drawn again. The result follows from the state of the generator and `count` alone.
         """
+        return self.assignments(self.sample_codes(generator, count))
+
+    def sample_codes(self, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
+        """The codes of what `sample` draws, one column per draw."""
         accepted: list[NDArray[np.float64]] = []
         wanted, drawn = count, 0
         while wanted > 0:
@@ -110,7 +114,7 @@ class ParameterSpace:
                     "configurations were allowed; narrow the ranges or use conditions instead of clauses",
                     ("forbidden",),
                 )
-        return self._assignments(np.concatenate(accepted, axis=1)) if accepted else []
+        return np.concatenate([np.empty((len(self.parameters), 0)), *accepted], axis=1)
 
     def neighbours(
         self, assignment: Mapping[str, Value], generator: np.random.Generator, count: int
@@ -120,30 +124,59 @@ class ParameterSpace:
         Each changes one active parameter, drawn at random, to a nearby value. Parameters that become active
         are drawn as in `sample`; what the clauses or ranges exclude is left out.
         """
-        (base,) = self._codes([assignment]).T
-        codes = np.stack([parameter.draw(generator, count) for parameter in self.parameters.values()])
-        active = np.flatnonzero(~np.isnan(base))
-        codes[active] = base[active, None]
-        changed = generator.choice(active, count)
-        for row, parameter in enumerate(self.parameters.values()):
+        return self.assignments(self.neighbour_codes(self.codes([assignment]), generator, count))
+
+    def neighbour_codes(
+        self, bases: NDArray[np.float64], generator: np.random.Generator, count: int
+    ) -> NDArray[np.float64]:
+        """The codes of up to `count` neighbours of each of these configurations, one column per neighbour."""
+        codes = np.repeat(bases, count, axis=1)
+        active = ~np.isnan(codes)
+        changed = _one_of_each_column(active, generator)
+        parameters = list(self.parameters.values())
+        for row in np.flatnonzero(~active.all(axis=1)).tolist():
+            drawn = parameters[row].draw(generator, codes.shape[1])
+            codes[row] = np.where(active[row], codes[row], drawn)
+        for row in np.unique(changed).tolist():
             chosen = changed == row
-            codes[row, chosen] = nearby(parameter, codes[row, chosen], generator)
-        columns = self._columns(self._deactivated(codes))
-        excluded = self._is_forbidden(codes)
-        for name in self.ranges:
-            excluded |= self._outside(name, columns)
-        return self._assignments(codes[:, ~excluded])
+            codes[row, chosen] = nearby(parameters[row], codes[row, chosen], generator)
+        return codes[:, ~self._is_forbidden(self._deactivated(codes))]
 
     def encode(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
         """One row per configuration, one column per parameter scaled to [0, 1]; inactive is `INACTIVE`."""
-        return self._encoded(self._codes(assignments))
+        return self.encode_codes(self.codes(assignments))
 
-    def _encoded(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    def encode_codes(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same for configurations that are given by their codes."""
+        units = np.empty(codes.shape[::-1])
+        for place, (parameter, column) in enumerate(zip(self.parameters.values(), codes, strict=True)):
+            units[:, place] = parameter.to_unit(column)
+        units[np.isnan(units)] = INACTIVE
+        return units
+
+    def codes(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
+        """One column per configuration, one row per parameter: its code, NaN where it is inactive."""
         rows = [
-            np.where(np.isnan(column), INACTIVE, parameter.to_unit(column))
-            for parameter, column in zip(self.parameters.values(), codes, strict=True)
+            [parameter.code(assignment[name]) if name in assignment else np.nan for assignment in assignments]
+            for name, parameter in self.parameters.items()
         ]
-        return np.stack(rows, axis=1)
+        return np.array(rows, dtype=np.float64).reshape(len(self.parameters), len(assignments))
+
+    def assignments(self, codes: NDArray[np.float64]) -> list[Assignment]:
+        """The configurations of many codes, built row by row: a dictionary is fastest filled at once."""
+        inactive = np.isnan(codes)
+        filled = np.where(inactive, 0.0, codes)
+        columns: list[list[Value | None]] = [
+            [*parameter.values(column)]
+            for parameter, column in zip(self.parameters.values(), filled, strict=True)
+        ]
+        for row, position in np.argwhere(inactive).tolist():
+            columns[row][position] = None
+        names = self.names
+        return [
+            Assignment({name: value for name, value in zip(names, row, strict=True) if value is not None})
+            for row in zip(*columns, strict=True)
+        ]
 
     def completed(self, values: Mapping[str, Value]) -> Assignment:
         """The values, with defaults where they say nothing and without parameters that are not active."""
@@ -151,16 +184,16 @@ class ParameterSpace:
             if name not in self.parameters:
                 raise SpaceError(f"there is no parameter {name!r}; {did_you_mean(name, self.parameters)}")
         everything = {name: values.get(name, each.default) for name, each in self.parameters.items()}
-        codes = self._deactivated(self._codes([everything]))
+        codes = self._deactivated(self.codes([everything]))
         self._check_allowed(self._columns(codes))
-        return self._assignments(codes)[0]
+        return self.assignments(codes)[0]
 
     def validate(self, assignment: Mapping[str, Value]) -> Assignment:
         """The assignment in the order and types of the space; a `SpaceError` if it is not a point of it."""
         for name in assignment:
             if name not in self.parameters:
                 raise SpaceError(f"there is no parameter {name!r}; {did_you_mean(name, self.parameters)}")
-        codes = self._codes([assignment])
+        codes = self.codes([assignment])
         columns = self._columns(codes.copy())
         for name in self.names:
             active = not np.isnan(columns[name][0])
@@ -172,7 +205,7 @@ class ParameterSpace:
                 why = f" because {condition}" if condition else ""
                 raise SpaceError(f"{name!r} has no value, but needs one{why}")
         self._check_allowed(columns)
-        return self._assignments(codes)[0]
+        return self.assignments(codes)[0]
 
     def _check_allowed(self, columns: dict[str, NDArray[np.float64]]) -> None:
         for name, ends in self.ranges.items():
@@ -304,8 +337,8 @@ class ParameterSpace:
                 f"nearly everything is forbidden: none of {_DEFAULT_TRIALS} random configurations is allowed",
                 ("forbidden", 0),
             )
-        distances = np.abs(self._encoded(allowed) - self._encoded(middle)).sum(axis=1)
-        (chosen,) = self._assignments(allowed[:, [int(distances.argmin())]])
+        distances = np.abs(self.encode_codes(allowed) - self.encode_codes(middle)).sum(axis=1)
+        (chosen,) = self.assignments(allowed[:, [int(distances.argmin())]])
         for name, value in chosen.items():
             self.parameters[name] = with_default(self.parameters[name], value)
 
@@ -329,7 +362,7 @@ class ParameterSpace:
                     "change a default or the clause",
                     ("forbidden", position, "clause"),
                 )
-        return self._assignments(codes)[0]
+        return self.assignments(codes)[0]
 
     def _columns(self, codes: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         return dict(zip(self.parameters, codes, strict=True))
@@ -374,24 +407,8 @@ class ParameterSpace:
             result |= holds(clause, self.parameters, columns)
         return result
 
-    def _codes(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
-        rows = [
-            [parameter.code(assignment[name]) if name in assignment else np.nan for assignment in assignments]
-            for name, parameter in self.parameters.items()
-        ]
-        return np.array(rows, dtype=np.float64).reshape(len(self.parameters), len(assignments))
 
-    def _assignments(self, codes: NDArray[np.float64]) -> list[Assignment]:
-        """The configurations of many codes, built row by row: a dictionary is fastest filled at once."""
-        columns: list[list[Value | None]] = []
-        for parameter, column in zip(self.parameters.values(), codes, strict=True):
-            inactive = np.isnan(column)
-            values: list[Value | None] = [*parameter.values(np.where(inactive, 0.0, column))]
-            for position in np.flatnonzero(inactive).tolist():
-                values[position] = None
-            columns.append(values)
-        names = self.names
-        return [
-            Assignment({name: value for name, value in zip(names, row, strict=True) if value is not None})
-            for row in zip(*columns, strict=True)
-        ]
+def _one_of_each_column(candidates: NDArray[np.bool_], generator: np.random.Generator) -> NDArray[np.intp]:
+    """In every column the row of one of its candidates, each equally likely; columns have at least one."""
+    rank = (generator.random(candidates.shape[1]) * candidates.sum(axis=0)).astype(np.intp)
+    return np.asarray(np.argmax(np.cumsum(candidates, axis=0) > rank, axis=0))
