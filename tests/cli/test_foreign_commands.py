@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cli.live_runs import Toy, invoke
-from scenario.dialects.foreign_files import irace, smac
+from scenario.dialects.foreign_files import irace, program, smac
+from utilitune.cli.best import irace_cell
+from utilitune.cli.understanding import setting
 from utilitune.errors import UsageError
-from utilitune.scenario import read_scenario
+from utilitune.scenario import read_scenario, understand
 from utilitune.scenario.dialects.configurations import read_configurations_table, read_option_string
+from utilitune.session.opening import run_scenario
+from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.store import read_run_folder
 
@@ -53,15 +58,58 @@ def test_check_explains_a_foreign_scenario_and_makes_one_run(tmp_path: Path):
     assert "Status: finished" in done.stdout
 
 
+def test_check_advises_in_the_words_of_the_users_own_tool(tmp_path: Path):
+    path = irace(tmp_path, "maxTime = 0\nboundMax = 20\n")
+    program(tmp_path / "target-runner", "#!/bin/sh\necho 5 5\n")
+    shown = " ".join(invoke("check", path).stdout.split())
+    assert "nothing ends the run but you: set maxTime" in shown
+    assert "to compare on: set testInstancesFile" in shown
+    assert "Warning: The wrapper reported 5 s for a run of which" in shown
+    understood = understand(path)
+    advice = setting(path, understood, "limits.smallest_captime")
+    assert advice.startswith("limits.smallest_captime in the file that 'utilitune convert ")
+    assert advice.endswith("scenario.toml' writes")
+    native = tmp_path / "scenario.toml"
+    invoke("convert", path, "-o", native)
+    assert setting(native, understand(native), "limits.smallest_captime") == "limits.smallest_captime"
+
+
+def test_what_pcs_cannot_say_is_named_with_what_can(tmp_path: Path):
+    path = irace(tmp_path, "maxExperiments = 3\n")
+    scenario = replace(read_scenario(path), procedure="oup", options={"configurations": 2})
+    run_scenario(scenario, path.with_suffix(".run"))
+    with pytest.raises(UsageError) as refused:
+        invoke("best", path.with_suffix(".run"), "--format", "pcs")
+    assert str(refused.value) == (
+        "a PCS file cannot hold the value '' of parameter 'extra': it is empty or has blanks or punctuation; "
+        "use --format irace, smac, toml or json instead"
+    )
+    head, values = invoke("best", path.with_suffix(".run"), "--format", "irace").stdout.splitlines()
+    assert head.split() == ["alpha", "mode", "depth", "extra"]
+    assert float(values.split()[0]) >= 0
+    assert values.split()[1] in {'"fast"', '"safe"'}
+
+
+def test_a_table_for_irace_survives_quotes_and_backslashes(tmp_path: Path):
+    values = ['"', "\\", "a b", "#", "'", '\\"', "NA", ""]
+    space = ParameterSpace.from_tables({"x": {"type": "categorical", "values": values}})
+    for value in values:
+        table = tmp_path / "table.txt"
+        table.write_text(f"x\n{irace_cell(value)}\n")
+        assert read_configurations_table(table, space)[0].assignment == {"x": value}
+    assert irace_cell(3) == "3"
+    assert irace_cell(0.25) == "0.25"
+
+
 def test_the_best_in_the_words_of_other_tools(tmp_path: Path):
     toy = Toy.write(tmp_path)
     result = toy.run()
     space = read_scenario(toy.scenario).space
     table = tmp_path / "first.txt"
     table.write_text(invoke("best", toy.folder, "--format", "irace").stdout)
-    assert read_configurations_table(table, space) == (result.best,)
+    assert [given.assignment for given in read_configurations_table(table, space)] == [result.best]
     options = invoke("best", toy.folder, "--format", "smac").stdout
-    assert read_option_string(options, space, table, 1) == result.best
+    assert read_option_string(options, space, table, 1).assignment == result.best
     pcs = tmp_path / "best.pcs"
     pcs.write_text(invoke("best", toy.folder, "--format", "pcs").stdout)
     assert read_parameter_file(pcs).space.default() == result.best

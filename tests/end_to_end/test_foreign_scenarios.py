@@ -18,6 +18,7 @@ from utilitune.scenario import read_scenario
 from utilitune.session.coordinator import LiveBudget
 from utilitune.session.opening import run_scenario, settings_of
 from utilitune.store import read_run_folder
+from utilitune.targets.wrappers import REJECTED
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RUNS = 8
@@ -40,9 +41,9 @@ def utilitune(*arguments: str | Path) -> str:
     return done.stdout + done.stderr
 
 
-def short_run(path: Path, **changes: object):
+def short_run(path: Path, runs: int = RUNS, **changes: object):
     scenario = replace(read_scenario(path), procedure="coup", **changes)
-    settings = replace(settings_of(scenario, workers=2), budget=LiveBudget(max_runs=RUNS))
+    settings = replace(settings_of(scenario, workers=2), budget=LiveBudget(max_runs=runs))
     return run_scenario(scenario, path.with_suffix(".run"), settings)
 
 
@@ -107,7 +108,7 @@ def test_a_rejected_configuration_never_finishes(tmp_path: Path):
     path = example("irace_tsp", tmp_path)
     runner = path.with_name("target-runner")
     runner.write_text('#!/bin/sh\ncase "$*" in *--start=nearest*) echo Inf;; *) echo 0.1 0.1;; esac\n')
-    result = short_run(path, captime0_s=2.0)
+    result = short_run(path, runs=40, captime0_s=2.0)
     assert result.best["start"] == "random"
     rejected = [run for run in result.runs if run["parameter.start"] == "nearest"]
-    assert {run["status"] for run in rejected} == {"crashed"}
+    assert {(run["status"], run["detail"]) for run in rejected} == {("crashed", REJECTED)}

@@ -17,6 +17,7 @@ from utilitune.scenario import (
     RecordedSpec,
     StopRules,
     read_scenario,
+    understand,
 )
 from utilitune.spaces import ParameterSpace
 from utilitune.spaces.configspace import to_json
@@ -356,3 +357,39 @@ def test_windows_line_ends_keep_the_line_numbers(path: Path):
     with pytest.raises(ScenarioError) as caught:
         read_scenario(path)
     assert str(caught.value).startswith(f"{path}:{line_of(path, 'default = 30')}: ")
+
+
+IRACE = 'mode "--mode=" c (a, b)\nlevel "-l " i (1, 9) | mode == "b"\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "templates"),
+    [
+        ("space.pcs", "mode {a,b}[a]\nlevel [1,9][5]i\nlevel | mode in {b}\n", {}),
+        ("new.pcs", "mode categorical {a, b} [a]\nlevel integer [1, 9] [5]\nlevel | mode == b\n", {}),
+        ("parameters.txt", IRACE, {"mode": ("--mode={value}",), "level": ("-l", "{value}")}),
+    ],
+)
+def test_parameter_files_of_every_tool_are_read_with_their_switches(
+    path: Path, name: str, text: str, templates: dict[str, tuple[str, ...]]
+):
+    (path.parent / name).write_text(text)
+    whole = FULL.replace("space.json", name).replace('template = ["-{name}", "{value}"]\n', "")
+    whole = whole.replace('[target.templates]\nmode = { a = "-a", b = [] }\n', "")
+    whole = whole.replace('answers = "answers.csv"\n', "").replace('features = "features.csv"\n', "")
+    path.write_text(whole)
+    understanding = understand(path)
+    assert understanding.scenario.space.names == ("mode", "level")
+    assert understanding.scenario.space.default() == {"mode": "a"}
+    assert understanding.scenario.target.templates == templates
+    assert any("irace files hold no defaults" in note for note in understanding.understood) == bool(templates)
+    own = whole.replace("[target]\n", '[target]\ntemplate = "{name}:{value}"\n')
+    path.write_text(own)
+    assert read_scenario(path).target.templates == {}
+
+
+def test_a_mistake_in_a_parameter_file_is_told_with_its_place(path: Path):
+    (path.parent / "space.pcs").write_text("mode {a,b}[a]\nlevel [1,9][50]i\n")
+    path.write_text(FULL.replace("space.json", "space.pcs").replace('answers = "answers.csv"\n', ""))
+    with pytest.raises(ScenarioError, match=r"space\.pcs:2:12: "):
+        read_scenario(path)

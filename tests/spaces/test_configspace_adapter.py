@@ -13,13 +13,8 @@ from hypothesis import strategies as st
 from spaces.random_spaces import random_space
 from utilitune.errors import ScenarioError
 from utilitune.spaces import Assignment, ParameterSpace, SpaceError
-from utilitune.spaces.configspace import (
-    from_configspace,
-    from_json,
-    read_configspace_json,
-    to_configspace,
-    to_json,
-)
+from utilitune.spaces.configspace import from_configspace, from_json, to_configspace, to_json
+from utilitune.spaces.dialects import read_parameter_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,20 +97,20 @@ def test_a_relation_in_a_condition_cannot_be_exported():
 
 def test_files_that_are_not_spaces_are_refused_with_their_name(tmp_path: Path):
     path = tmp_path / "space.json"
-    with pytest.raises(ScenarioError, match=r"space\.json: the parameter space cannot be read"):
-        read_configspace_json(path)
+    with pytest.raises(ScenarioError, match=r"space\.json: the parameter file cannot be read"):
+        read_parameter_file(path)
     path.write_text('{\n "hyperparameters": [,]}')
-    with pytest.raises(ScenarioError, match=r"space\.json:2: this is not JSON"):
-        read_configspace_json(path)
+    with pytest.raises(ScenarioError, match=r"space\.json:2:22: this is not JSON"):
+        read_parameter_file(path)
     path.write_text("[]")
     with pytest.raises(ScenarioError, match="no ConfigSpace JSON"):
-        read_configspace_json(path)
+        read_parameter_file(path)
     path.write_text(json.dumps({"hyperparameters": [{"type": "odd", "name": "x"}]}))
     with pytest.raises(ScenarioError, match="of type 'odd'"):
-        read_configspace_json(path)
+        read_parameter_file(path)
     path.write_text(json.dumps({"hyperparameters": [{"type": "uniform_int", "name": "x", "lower": 1}]}))
     with pytest.raises(ScenarioError, match="lacks or misuses 'upper'"):
-        read_configspace_json(path)
+        read_parameter_file(path)
 
 
 def test_trivial_and_fractional_comparisons_are_written_inside_the_domain():

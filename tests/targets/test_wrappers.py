@@ -143,6 +143,14 @@ def test_a_figure_more_than_a_tenth_off_is_told(
     assert outcome.runtime_s == (reported if trusted else measured_s)
 
 
+def test_a_small_difference_can_be_told_as_well():
+    raw = RawResult(Ending.EXITED, cpu_s=0.09, exit_code=0, matches=("SAT, 0.05, 0, 0, 7",))
+    assert rules(trusted=False).disagreement(INVOCATION, raw) == ""
+    told = rules(trusted=False).disagreement(INVOCATION, raw, unnoticed_s=0.0)
+    assert "reported 0.05 s for a run of which 0.09 s of cpu time were measured" in told
+    assert "target.reported_runtime chooses the other, after 'utilitune convert'" in told
+
+
 def test_runs_that_were_stopped_are_not_compared():
     raw = RawResult(Ending.CAPTIME, cpu_s=2.6, matches=("SAT, 0.1, 0, 0, 7",))
     assert rules(trusted=False).disagreement(INVOCATION, raw) == ""

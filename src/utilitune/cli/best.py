@@ -68,17 +68,25 @@ def _as_toml(result: RunResult, _: Scenario) -> str:
 
 
 def _as_irace(result: RunResult, scenario: Scenario) -> str:
-    """A table of configurations with one row, NA where a parameter does not apply."""
-    from utilitune.targets.command import written
-
+    """A table of configurations with one row: numbers, quoted texts, NA where a parameter does not apply."""
     names = scenario.space.names
-    cells = [f'"{written(result.best[name])}"' if name in result.best else "NA" for name in names]
+    cells = [irace_cell(result.best[name]) if name in result.best else "NA" for name in names]
     widths = [max(len(name), len(cell)) for name, cell in zip(names, cells, strict=True)]
     lines = (
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
         for row in (names, cells)
     )
     return "\n".join(lines)
+
+
+def irace_cell(value: object) -> str:
+    """A value as R's ``read.table`` takes it; in quotes a backslash escapes what follows."""
+    from utilitune.targets.command import written
+
+    text = written(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _as_smac(result: RunResult, _: Scenario) -> str:
@@ -91,7 +99,8 @@ def _as_smac(result: RunResult, _: Scenario) -> str:
 
 def _as_pcs(result: RunResult, scenario: Scenario) -> str:
     """The parameters as a PCS file in which the answer is the default."""
-    from utilitune.spaces import ParameterSpace
+    from utilitune.errors import UsageError
+    from utilitune.spaces import ParameterSpace, SpaceError
     from utilitune.spaces.dialects import write_parameter_file
 
     tables = scenario.space.to_tables()
@@ -99,7 +108,10 @@ def _as_pcs(result: RunResult, scenario: Scenario) -> str:
         tables["parameters"][name]["default"] = value
     for table in tables["parameters"].values():
         table.pop("digits", None)  # PCS has no word for it, and no default needs it
-    return write_parameter_file(ParameterSpace.from_tables(**tables), "pcs-new").rstrip("\n")
+    try:
+        return write_parameter_file(ParameterSpace.from_tables(**tables), "pcs-new").rstrip("\n")
+    except SpaceError as error:
+        raise UsageError(f"{error.reason}; use --format irace, smac, toml or json instead") from None
 
 
 _FORMATS: dict[str, Callable[[RunResult, Scenario], str]] = {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from utilitune.domain import RunOutcome
     from utilitune.execution.backend import Backend
@@ -46,12 +47,13 @@ def check(
     from utilitune.utility import parse_duration
 
     captime_s = None if captime is None else parse_duration(captime)
-    told = understanding.told(scenario)
+    understood = understanding.explained(scenario)
+    told = understood.scenario
     understanding.settings_told(scenario, told)
     _print_scenario(told, scenario)
     trial = _try_out(told, captime_s)
     _print_trial(told, trial)
-    for warning in _warnings(told, trial):
+    for warning in _warnings(told, trial, partial(understanding.setting, scenario, understood)):
         _say(f"Warning: {warning}", style="yellow")
     if not (trial.outcome.finished or trial.outcome.status == "timeout"):
         why = ": ".join(filter(None, [trial.outcome.status.value, _last_line(trial.outcome.detail)]))
@@ -106,7 +108,7 @@ def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
 def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> tuple[RunOutcome, str]:
     backend.submit(0, rules.job(invocation))
     [(_, raw)] = backend.wait()
-    return rules.outcome(invocation, raw), rules.disagreement(invocation, raw)
+    return rules.outcome(invocation, raw), rules.disagreement(invocation, raw, unnoticed_s=0.0)
 
 
 def _start_up_s(
@@ -139,14 +141,14 @@ def _start_up_s(
     return outcome.cpu_s if scenario.measure is Measure.CPU else outcome.wall_s
 
 
-def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
+def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
     from utilitune.domain import RunStatus
     from utilitune.scenario.model import CommandSpec, RecordedSpec
     from utilitune.utility import format_duration
 
     if trial.disagreement:
         yield trial.disagreement
-    yield from _start_up_warnings(scenario, trial.start_up_s)
+    yield from _start_up_warnings(scenario, trial.start_up_s, setting)
     if trial.outcome.status is RunStatus.TIMEOUT:
         yield (
             f"the run did not finish within {format_duration(trial.captime_s)}, so its output and success "
@@ -154,15 +156,25 @@ def _warnings(scenario: Scenario, trial: Trial) -> Iterator[str]:
         )
     command = scenario.target.argv if isinstance(scenario.target, CommandSpec) else ("{instance}",)
     if not any("{instance}" in word for word in command):
-        yield "the command has no {instance}, so every instance is the same to it: add it to target.command"
+        yield (
+            "the command has no {instance}, so every instance is the same to it: add it to "
+            + setting("target.command")
+        )
     stop = scenario.stop
     if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
-        yield "nothing ends the run but you: set promise.epsilon or budget.wall_time, or press Ctrl-C"
+        yield (
+            f"nothing ends the run but you: set {setting('budget.wall_time')}, run with --epsilon, or press Ctrl-C"
+        )
     if scenario.test is None and not isinstance(scenario.target, RecordedSpec):
-        yield "there are no test instances for 'utilitune evaluate' to compare on: set instances.test"
+        yield (
+            "there are no test instances for 'utilitune evaluate' to compare on: set "
+            + setting("instances.test")
+        )
 
 
-def _start_up_warnings(scenario: Scenario, start_up_s: float | None) -> Iterator[str]:
+def _start_up_warnings(
+    scenario: Scenario, start_up_s: float | None, setting: Callable[[str], str]
+) -> Iterator[str]:
     """Where a captime leaves the program no time to begin, the worse of the two things to say."""
     from utilitune.utility import format_duration
 
@@ -173,12 +185,12 @@ def _start_up_warnings(scenario: Scenario, start_up_s: float | None) -> Iterator
     if largest_s is not None and largest_s <= start_up_s:
         yield (
             f"the largest captime, {format_duration(largest_s)}, {longer}: no run could finish; raise "
-            "limits.largest_captime"
+            + setting("limits.largest_captime")
         )
     elif smallest_s <= start_up_s:
         yield (
             f"the smallest captime, {format_duration(smallest_s)}, {longer}: the first runs would all be "
-            "stopped; raise limits.smallest_captime"
+            "stopped; raise " + setting("limits.smallest_captime")
         )
 
 

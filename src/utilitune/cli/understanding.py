@@ -14,15 +14,47 @@ if TYPE_CHECKING:
 _TOOLS = {"irace": "irace", "smac": "SMAC or AClib"}
 
 
+_SETTINGS = {
+    "limits.largest_captime": {"irace": "boundMax", "smac": "cutoff_time"},
+    "budget.wall_time": {"irace": "maxTime", "smac": "wallclock_limit"},
+    "instances.test": {"irace": "testInstancesFile", "smac": "test_instance_file"},
+    "target.command": {"irace": "targetCmdline"},
+}
+"""Settings of ours that other tools have a word for."""
+
+
 def told(path: Path) -> Scenario:
     """The scenario in a file; a file of another tool is explained on the standard error stream."""
+    return explained(path).scenario
+
+
+def explained(path: Path) -> Understanding:
+    """What is understood of a file, also told on the standard error stream."""
     from utilitune.cli.texts import words
     from utilitune.scenario import understand
 
     understanding = understand(path)
     for line in explanation(path, understanding):
         words(stderr=True).print(line)
-    return understanding.scenario
+    return understanding
+
+
+def setting(path: Path, understanding: Understanding, key: str) -> str:
+    """What to call a setting when advising its change: what the user's own tool calls it, where it has a word."""
+    if understanding.dialect.value not in _TOOLS:
+        return key
+    word = _SETTINGS.get(key, {}).get(understanding.dialect.value)
+    return word or f"{key} in the file that '{converting(path, understanding)}' writes"
+
+
+def converting(path: Path, understanding: Understanding) -> str:
+    """The command that writes a scenario of another tool as one of ours, in the folder where it belongs."""
+    import os
+    import shlex
+    from pathlib import Path
+
+    output = Path(os.path.relpath(understanding.scenario.directory)) / f"{path.stem}.toml"
+    return shlex.join(["utilitune", "convert", str(path), "-o", str(output)])
 
 
 def settings_told(path: Path, scenario: Scenario, workers: int | None = None) -> RunSettings:
@@ -41,10 +73,10 @@ def settings_told(path: Path, scenario: Scenario, workers: int | None = None) ->
 
 
 def explanation(path: Path, understanding: Understanding) -> list[str]:
-    """What was understood of a foreign file, in lines; nothing for our own."""
+    """What was understood of a foreign file, in lines; of our own, only notes on a parameter file."""
     tool = _TOOLS.get(understanding.dialect.value)
     if tool is None:
-        return []
+        return [f"Note: {text}" for text in understanding.understood]
     lines = [f"{path} is a scenario for {tool}. It means here:"]
     lines += [f"  {text}" for text in understanding.understood]
     if understanding.without_meaning:

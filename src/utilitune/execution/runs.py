@@ -85,19 +85,24 @@ class RunRules:
             detail=verdict.detail,
         )
 
-    def disagreement(self, invocation: Invocation, raw: RawResult) -> str:
-        """A sentence where a finished run's own figure is far from the measured one, else nothing."""
+    def disagreement(self, invocation: Invocation, raw: RawResult, unnoticed_s: float = _UNNOTICED_S) -> str:
+        """A sentence where a finished run's own figure is far from the measured one, else nothing.
+
+        Far is more than a tenth of the larger figure and more than `unnoticed_s`, which the start of an
+        interpreter takes.
+        """
         measured_s = raw.cpu_s if self.measure is Measure.CPU else raw.wall_s
         reported_s = self._verdict(invocation, raw, measured_s).reported_s
         if reported_s is None:
             return ""
-        if abs(reported_s - measured_s) <= max(_TOLERANCE * max(reported_s, measured_s), _UNNOTICED_S):
+        if abs(reported_s - measured_s) <= max(_TOLERANCE * max(reported_s, measured_s), unnoticed_s):
             return ""
         counts = "what it reports" if self.target.reports_runtime else "what was measured"
         return (
             f"{DISAGREEMENT} {reported_s:.3g} s for a run of which {measured_s:.3g} s of "
-            f"{self.measure.value} time were measured (instance {invocation.instance}); {counts} counts: see "
-            "reported_runtime in the description of the scenario file to choose the other."
+            f"{self.measure.value} time were measured (instance {invocation.instance}); {counts} counts: "
+            "target.reported_runtime chooses the other, after 'utilitune convert' where the scenario is of "
+            "another tool."
         )
 
     def _verdict(self, invocation: Invocation, raw: RawResult, measured_s: float) -> Verdict:

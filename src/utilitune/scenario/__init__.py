@@ -2,6 +2,7 @@
 
 - `model`: the frozen `Scenario` that every reader ends in;
 - `toml_reader` with `target_reader`, `instance_reader`, `source` and `locator`: the native file;
+- `switches`: parameter files that also say how their parameters are written;
 - `dialects`: the files of irace, SMAC and AClib;
 - `instances`: the one order of instances, and their seeds;
 - `snapshot`: a scenario as JSON, and the fingerprint that guards a run folder;

@@ -1,13 +1,14 @@
 """The native scenario file: one TOML file, checked completely before anything runs.
 
-`read_scenario` reads the file table by table; ``target_reader`` and ``instance_reader`` know the two
+`read_native` reads the file table by table; ``target_reader`` and ``instance_reader`` know the two
 larger ones. Every complaint names file and line. All relative paths start at the scenario's folder.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from utilitune.domain import Measure, RunStatus
 from utilitune.errors import ScenarioError, UtilituneError, did_you_mean
@@ -32,15 +33,41 @@ from utilitune.scenario.model import (
     usual_smallest_captime_s,
 )
 from utilitune.scenario.source import Source, Table
+from utilitune.scenario.switches import switch_templates
 from utilitune.scenario.target_reader import check_parameters_are_used, read_target
 from utilitune.spaces import Assignment, ChoiceParameter, ParameterSpace, SpaceError
+from utilitune.spaces.dialects import read_parameter_file
 from utilitune.utility import parse_utility
+
+if TYPE_CHECKING:
+    from utilitune.spaces.dialects import ParameterFile
 
 Kind = TypeVar("Kind", Measure, Population, FailurePolicy)
 
 
-def read_scenario(path: Path | str) -> Scenario:
-    """Read and check a scenario file.
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What is run, over which parameters, on what.
+
+    Attributes:
+        target: The target, with the switches of a parameter file that has some.
+        space: The parameters.
+        training: The training instances.
+        test: The test instances, where there are any.
+        population: What the instances stand for.
+        notes: What is to be said of a parameter file.
+    """
+
+    target: TargetSpec
+    space: ParameterSpace
+    training: InstanceSet
+    test: InstanceSet | None
+    population: Population
+    notes: tuple[str, ...] = ()
+
+
+def read_native(path: Path | str) -> tuple[Scenario, tuple[str, ...]]:
+    """Read and check a scenario file; also says what is worth knowing of a parameter file it names.
 
     Raises:
         ScenarioError: Something is wrong; the text names the file and the line.
@@ -49,18 +76,18 @@ def read_scenario(path: Path | str) -> Scenario:
     top = source.top
     name = top.text("name") or source.path.stem
     target = read_target(_needed_table(top, "target", 'say what to run, such as command = ["solver", …]'))
-    space, training, test, population = _material(top, target)
+    material = _material(top, target)
     utility = _utility(top)
     captimes = _limits(top.table("limits"))
     delta, stop = _promise_and_budget(top)
     scenario = Scenario(
         name=name,
         directory=source.path.parent,
-        target=target,
-        space=space,
-        training=training,
-        test=test,
-        population=population,
+        target=material.target,
+        space=material.space,
+        training=material.training,
+        test=material.test,
+        population=material.population,
         utility=utility,
         delta=delta,
         stop=stop,
@@ -69,12 +96,12 @@ def read_scenario(path: Path | str) -> Scenario:
         seed=_or(top.integer("seed", least=0), DEFAULT_SEED),
         workers=top.integer("workers", least=1),
         features=_features(top.table("instances")),
-        initial=_initial(top, space),
+        initial=_initial(top, material.space),
         **captimes,
         **_procedure(top.table("procedure")),
     )
     top.finish()
-    return scenario
+    return scenario, material.notes
 
 
 def _or(value: Any, default: Any) -> Any:  # noqa: ANN401 - any value a key may have
@@ -87,16 +114,16 @@ def _needed_table(top: Table, key: str, reason: str) -> Table:
     return top.table(key)
 
 
-def _material(
-    top: Table, target: TargetSpec
-) -> tuple[ParameterSpace, InstanceSet, InstanceSet | None, Population]:
-    """Space, training instances, test instances and population."""
+def _material(top: Table, target: TargetSpec) -> _Material:
+    notes: tuple[str, ...] = ()
     if isinstance(target, RecordedSpec):
         space, training = _recorded(top, target)
         instances = top.table("instances")
         test = None
     else:
-        space = _space(top)
+        space, file = _space(top)
+        if file is not None:
+            notes, target = file.notes, _with_switches(top, target, file)
         check_parameters_are_used(top.table("target"), target, space)
         instances = _needed_table(top, "instances", 'name the folder: training = "instances"')
         files = instances.boolean("files")
@@ -116,36 +143,44 @@ def _material(
         )
     instances.asked.add("features")
     instances.finish()
-    return space, training, test, population or (Population.INFINITE if endless else Population.FINITE)
+    usual = Population.INFINITE if endless else Population.FINITE
+    return _Material(target, space, training, test, population or usual, notes)
 
 
-def _space(top: Table) -> ParameterSpace:
+def _with_switches(top: Table, target: TargetSpec, file: ParameterFile) -> TargetSpec:
+    """The target with the switches of the file, unless the scenario says itself how to write parameters."""
+    if not isinstance(target, CommandSpec) or top.table("target").raw("template") is not None:
+        return target
+    return replace(target, templates={**switch_templates(file), **target.templates})
+
+
+def _space(top: Table) -> tuple[ParameterSpace, ParameterFile | None]:
+    """The parameters, and the file they stand in, where it is one of its own."""
     parameters = top.raw("parameters")
     forbidden = top.raw("forbidden") or []
     if parameters is None:
-        raise top.need("parameters", "add tables such as [parameters.NAME], or name a ConfigSpace JSON file")
+        raise top.need("parameters", "add tables such as [parameters.NAME], or name a parameter file")
     if isinstance(parameters, str):
-        return _space_file(top, parameters, forbidden)
+        file = _space_file(top, parameters, forbidden)
+        return file.space, file
     if not isinstance(parameters, dict) or not isinstance(forbidden, list):
         key = "forbidden" if isinstance(parameters, dict) else "parameters"
         raise top.problem(
             key, f"{key} must be written as {'[[forbidden]]' if key == 'forbidden' else '[parameters.NAME]'}"
         )
     try:
-        return ParameterSpace.from_tables(parameters, forbidden)
+        return ParameterSpace.from_tables(parameters, forbidden), None
     except SpaceError as error:
         raise top.source.problem(error.where, error.reason) from None
 
 
-def _space_file(top: Table, name: str, forbidden: object) -> ParameterSpace:
-    from utilitune.spaces.configspace import read_configspace_json
-
+def _space_file(top: Table, name: str, forbidden: object) -> ParameterFile:
     path = top.source.path.parent / name
     if forbidden:
         raise top.problem("forbidden", f"forbidden clauses belong into {name!r}, where the parameters are")
     if not path.is_file():
         raise top.problem("parameters", f"the parameter file {name!r} does not exist; check the path")
-    return read_configspace_json(path)
+    return read_parameter_file(path)
 
 
 def _recorded(top: Table, target: RecordedSpec) -> tuple[ParameterSpace, InstanceSet]:

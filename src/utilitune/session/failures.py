@@ -1,7 +1,8 @@
 """When a target that keeps failing should stop the run: many identical failures in a row, no sooner.
 
 A bad configuration may crash on every instance, and that is a finding, not a reason to stop. But a
-target that has never worked and fails the same way again and again is broken.
+target that has never worked and fails the same way again and again is broken. A wrapper that rejects
+configurations works: it says so on purpose, and many in a row may deserve it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
+from utilitune.targets.wrappers import REJECTED
 
 if TYPE_CHECKING:
     from utilitune.domain import RunOutcome
@@ -37,6 +39,7 @@ class FailureWatch:
         kind = (outcome.status, outcome.exit_code, outcome.detail)
         self._streak = self._streak + 1 if kind == self._last else 1
         self._last = kind
-        if self._streak < (STOPPED_WORKING if self._has_worked else NEVER_WORKED):
+        patient = self._has_worked or outcome.detail == REJECTED
+        if self._streak < (STOPPED_WORKING if patient else NEVER_WORKED):
             return None
         return f"{self._streak} runs in a row"

@@ -15,9 +15,8 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from utilitune.errors import ScenarioError
 from utilitune.spaces.expressions import (
     AllOf,
     AnyOf,
@@ -33,9 +32,6 @@ from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parame
 from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.space import ParameterSpace
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 Entry = Mapping[str, Any]
 """One object of a ConfigSpace JSON file."""
 
@@ -43,20 +39,6 @@ _FORMAT_VERSION = 0.4
 _CONDITIONS = {"EQ": "==", "NEQ": "!=", "LT": "<", "GT": ">"}
 _CLAUSES = {"EQUALS": "==", "CLAUSE_LT": "<", "CLAUSE_LE": "<=", "CLAUSE_GT": ">", "CLAUSE_GE": ">="}
 _RELATIONS = {"LT": "<", "LE": "<=", "EQ": "==", "GT": ">", "GE": ">="}
-
-
-def read_configspace_json(path: Path) -> ParameterSpace:
-    """Read a ConfigSpace JSON file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"the parameter space cannot be read: {error}", path=path) from None
-    try:
-        return from_json(text)
-    except json.JSONDecodeError as error:
-        raise ScenarioError(f"this is not JSON: {error.msg}", path=path, line=error.lineno) from None
-    except SpaceError as error:
-        raise ScenarioError(error.reason, path=path) from None
 
 
 def from_json(text: str) -> ParameterSpace:

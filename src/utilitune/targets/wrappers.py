@@ -57,6 +57,9 @@ _STATUSES = {
     **dict.fromkeys(("CRASHED", "CRASH", "INF"), RunStatus.CRASHED),
 }
 _ABORT = "ABORT"
+_REJECTION = "INF"
+REJECTED = "the wrapper rejects this configuration (Inf)"
+"""What is said of a run whose wrapper does not want its configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,8 @@ class WrapperRules:
 
     def _verdict(self, status: RunStatus, answer: _Answer, invocation: Invocation, raw: RawResult) -> Verdict:
         if status is not RunStatus.FINISHED:
-            return Verdict(status, f"the wrapper answered {answer.status}")
+            rejected = answer.status.upper() == _REJECTION
+            return Verdict(status, REJECTED if rejected else f"the wrapper answered {answer.status}")
         if self.contract in {Contract.IRACE, Contract.SMAC3} and raw.exit_code != 0:
             return Verdict(RunStatus.CRASHED, f"exit code {raw.exit_code}, expected 0")
         if answer.runtime_s is None:

@@ -59,7 +59,10 @@ def irace(folder: Path, more: str = "", scenario: str = IRACE) -> Path:
 
 
 def smac(folder: Path, more: str = "", scenario: str = SMAC) -> Path:
-    """A small SMAC scenario; `more` is added to it."""
+    """A small SMAC scenario; `more` is added to it, and takes the place of lines with the same key."""
+    keys = {line.partition("=")[0].strip() for line in more.splitlines() if "=" in line}
+    lines = scenario.split("\n")
+    scenario = "\n".join("" if line.partition("=")[0].strip() in keys else line for line in lines)
     program(folder / "wrapper")
     files(
         folder,

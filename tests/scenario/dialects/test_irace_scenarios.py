@@ -8,7 +8,7 @@ import pytest
 
 from scenario.dialects.foreign_files import IRACE, files, irace, program
 from utilitune.errors import ScenarioError
-from utilitune.scenario import build_target, read_scenario, understand
+from utilitune.scenario import ListedInstances, build_target, read_scenario, understand
 from utilitune.targets.base import Invocation
 from utilitune.utility import parse_utility
 
@@ -203,6 +203,11 @@ def test_aclib_mode_calls_the_runner_as_a_wrapper(tmp_path: Path):
         ),
         ('targetCmdline = "\'{seed} {targetRunnerArgs}"\n', "6: targetCmdline has a quotation mark"),
         ('trainInstancesFile = "none.txt"\n', "6: the instance list, 'none.txt', does not exist"),
+        ("maxExperiments = Inf\n", "6: maxExperiments must be a number from 0 up, not inf"),
+        ("maxExperiments = 10.5\n", "6: maxExperiments must be a whole number, not 10.5"),
+        ("boundMax = TRUE\n", "6: boundMax must be a number from 0 up, not True"),
+        ("capping = 2\n", "6: capping must be TRUE or FALSE, or 1 or 0, not 2.0"),
+        ("instances = c()\n", '6: instances must be a list of names such as c("a.txt", "b.txt")'),
         ('configurationsFile = "c.txt"\n', "6: the file of configurations, 'c.txt', does not exist"),
     ],
 )
@@ -213,13 +218,22 @@ def test_mistakes_are_refused_with_their_line(tmp_path: Path, more: str, complai
     assert f"{path}:{complaint}" in str(refused.value)
 
 
+HEAD = "mode alpha depth extra"
+
+
 @pytest.mark.parametrize(
     ("table", "complaint"),
     [
-        ("mode alpha\nfast\n", "first.txt:2: the line has 1 values for 2 parameters"),
+        (f"{HEAD}\nfast\n", "first.txt:2: the line has 1 values for 4 parameters"),
         ("mode beta\nfast 1\n", "first.txt:1: there is no parameter 'beta'"),
-        ("mode\nquick\n", "first.txt:2: this is no configuration of the program: parameter 'mode': 'quick'"),
-        ("mode\n'fast\n", "first.txt:2: a quotation mark is not closed"),
+        ("mode mode\nfast fast\n", "first.txt:1: the parameter 'mode' stands there twice"),
+        ("mode alpha depth\nfast 1 NA\n", "first.txt:1: the table has no column for the parameter 'extra'"),
+        (
+            f"{HEAD}\nquick 0.5 NA ''\n",
+            "first.txt:2: this is no configuration of the program: parameter 'mode': 'quick'",
+        ),
+        (f"{HEAD}\n'fast 0.5 NA ''\n", "first.txt:2: a quotation mark is not closed"),
+        (f"{HEAD}\nsafe 0.5 NA ''\n", "first.txt:2: the parameter 'depth' applies here, so it needs a value"),
     ],
 )
 def test_wrong_configurations_are_refused_with_their_line(tmp_path: Path, table: str, complaint: str):
@@ -233,7 +247,8 @@ def test_wrong_configurations_are_refused_with_their_line(tmp_path: Path, table:
 @pytest.mark.parametrize(
     ("listed", "complaint"),
     [
-        ("a.txt\na.txt\n", "train.txt:2: the instance 'a.txt' is listed twice, first in line 1"),
+        ("a.txt\na.txt\n", "train.txt:2: the instance 'a.txt' is listed twice, first in line 1; remove one"),
+        ("a.txt 1\na.txt 2\n", "first in line 1; give each its own file, such as a link"),
         ("a.txt\nmissing.txt\n", "train.txt:2: the instance 'missing.txt' does not exist, unlike others"),
         ("nowhere.txt\n", "no instance of 'train.txt' lies in './Instances'; check both"),
         ("# nothing\n", "train.txt: the list holds no instances"),
@@ -268,3 +283,52 @@ def test_a_linked_runner_keeps_its_own_place(tmp_path: Path):
     (tmp_path / "target-runner").unlink()
     (tmp_path / "target-runner").symlink_to("shared/runner")
     assert read_scenario(path).target.argv[0] == "./target-runner"
+
+
+def test_values_that_do_not_apply_are_listed_and_a_category_may_look_like_none(tmp_path: Path):
+    path = irace(tmp_path, 'configurationsFile = "first.txt"\n')
+    parameters = 'mode "" c (None, NA, fast)\ndepth "" i (1, 9) | mode == "fast"\n'
+    files(tmp_path, parameters__txt=parameters, first__txt="mode depth\nNone 3\nNA NA\nfast 4\n")
+    understanding = understand(path)
+    assert [dict(each) for each in understanding.scenario.initial] == [
+        {"mode": "None"},
+        {"mode": "NA"},
+        {"mode": "fast", "depth": 4},
+    ]
+    assert "depth in line 2 of first.txt (does not apply there)" in understanding.without_meaning
+
+
+@pytest.mark.parametrize(
+    ("more", "own", "line"),
+    [
+        ("digits = 2\n", "", "digits = 2 → decimal places of real numbers"),
+        ("digits = 2\n", "[global]\ndigits = 3\n", "digits = 2 (digits = 3 in parameters.txt counts)"),
+        ("boundMax = 30\n", "", "boundMax in line 4 (assigned again in line 5, which counts)"),
+        ("targetRunnerTimeout = 50\n", "", "targetRunnerTimeout = 50 (every run is stopped after 20 s)"),
+        ("targetRunnerTimeout = 5\n", "", "boundMax = 20 (every run is stopped after 5 s)"),
+        ("capping = FALSE\n", "", "capping → the runner is not told the bound, but stopped by us"),
+        ("capping = 0\nboundDigits = 2\n", "", "boundDigits (the runner is not told the bound)"),
+        ("boundMax = 0\nboundPar = 10\n", "", "boundPar (there is no boundMax)"),
+    ],
+)
+def test_nothing_is_dropped_without_a_word(tmp_path: Path, more: str, own: str, line: str):
+    path = irace(tmp_path, more)
+    with (tmp_path / "parameters.txt").open("a") as file:
+        file.write(own)
+    understanding = understand(path)
+    assert line in (*understanding.understood, *understanding.without_meaning)
+
+
+def test_instances_may_stand_in_the_scenario_itself(tmp_path: Path):
+    more = 'instances = c("Instances/a.txt", "Instances/sub/b.txt")\ntestInstances = c(1, 2.5, "x y")\n'
+    understanding = understand(irace(tmp_path, more))
+    scenario = understanding.scenario
+    assert scenario.training == ListedInstances(("Instances/a.txt", "Instances/sub/b.txt"))
+    assert scenario.test == ListedInstances(("1", "2.5", "x y"), files=False)
+    assert "trainInstancesDir (instances names the instances)" in understanding.without_meaning
+
+
+def test_a_list_without_a_folder_is_also_looked_for_where_irace_does(tmp_path: Path):
+    path = irace(tmp_path, scenario='trainInstancesFile = "list.txt"\nboundMax = 5\n')
+    files(tmp_path, list__txt="a.txt\nsub/b.txt\n")
+    assert read_scenario(path).training.names == ("Instances/a.txt", "Instances/sub/b.txt")

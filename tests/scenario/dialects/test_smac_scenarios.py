@@ -164,6 +164,10 @@ def test_what_was_understood_and_what_has_no_meaning_is_listed(tmp_path: Path):
         ("initial_incumbent = -mode fast -depth\n", "8: initial_incumbent must be DEFAULT or options"),
         ("initial_incumbent = -speed 3\n", "8: there is no parameter 'speed'"),
         ("initial_incumbent = -mode slow\n", "8: this is no configuration of the program"),
+        ("initial_incumbent = -mode fast -mode safe\n", "8: the parameter 'mode' stands there twice"),
+        ("runcount_limit = 0.5\n", "8: runcount_limit must be a whole number, not '0.5'"),
+        ("algo-cutoff-time = 30\n", "8: cutoff_time is '30' here but '20' in line 7"),
+        ("memory_limit = 100\nmemory-limit = 200\n", "9: memory_limit is '200' here but '100' in line 8"),
     ],
 )
 def test_mistakes_are_refused_with_their_line(tmp_path: Path, more: str, complaint: str):
@@ -181,9 +185,28 @@ def test_what_is_missing_is_named(tmp_path: Path, key: str):
 
 
 def test_instances_may_be_a_folder(tmp_path: Path):
-    path = smac(tmp_path, "instances = data\n")
+    path = smac(tmp_path, "instance_file = data\n")
     files(tmp_path, data_in_a__cnf="1", data_in_deep_in_b__cnf="2")
     assert read_scenario(path).training.names == ("data/a.cnf", "data/deep/b.cnf")
     (tmp_path / "empty").mkdir()
     with pytest.raises(ScenarioError, match="the folder 'empty' holds no instances"):
-        read_scenario(smac(tmp_path, "instances = empty\n"))
+        read_scenario(smac(tmp_path, "instance_file = empty\n"))
+
+
+def test_a_key_may_be_said_twice_if_it_says_the_same(tmp_path: Path):
+    understanding = understand(smac(tmp_path, "algo-cutoff-time = 20\n"))
+    assert understanding.scenario.max_captime_s == 20
+    assert sum("cutoff_time" in line for line in understanding.understood) == 1
+
+
+def test_what_an_aclib2_wrapper_is_not_told_is_listed(tmp_path: Path):
+    path = smac(tmp_path, "cutoff_length = 5\n")
+    program(tmp_path / "wrapper", "#!/bin/sh\n# --config\n")
+    listed = understand(path).without_meaning
+    assert "what follows instances in their list (AClib2 wrappers are not told it)" in listed
+    assert "cutoff_length (AClib2 wrappers are not told it)" in listed
+
+
+def test_values_of_an_incumbent_that_do_not_apply_are_listed(tmp_path: Path):
+    understanding = understand(smac(tmp_path, "initial_incumbent = -mode fast -depth 7\n"))
+    assert "depth in line 8 of scenario.txt (does not apply there)" in understanding.without_meaning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
@@ -16,10 +17,25 @@ if TYPE_CHECKING:
 
     from utilitune.spaces import Assignment, Parameter, ParameterSpace, Value
 
-_MISSING = frozenset({"NA", "<NA>", "None"})
+_MISSING = frozenset({"NA", "<NA>"})
 
 
-def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[Assignment, ...]:
+@dataclass(frozen=True, slots=True)
+class GivenConfiguration:
+    """A configuration to try first.
+
+    Attributes:
+        assignment: Its active parameters.
+        unused: Parameters that have a value in the file but do not apply.
+        line: Where it stands.
+    """
+
+    assignment: Assignment
+    unused: tuple[str, ...]
+    line: int
+
+
+def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[GivenConfiguration, ...]:
     """A ``configurationsFile`` of irace: names, then lines of values, NA where none applies."""
     names: list[str] | None = None
     found = []
@@ -33,6 +49,7 @@ def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[Assign
         if names is None:
             names = words
             _check_names(names, path, number, space)
+            _check_complete(names, path, number, space)
             continue
         if len(words) != len(names):
             raise ScenarioError(
@@ -41,12 +58,24 @@ def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[Assign
                 path=path,
                 line=number,
             )
-        pairs = {name: word for name, word in zip(names, words, strict=True) if word not in _MISSING}
-        found.append(_configuration(pairs, space, path, number))
+        pairs = {
+            name: word
+            for name, word in zip(names, words, strict=True)
+            if word not in _MISSING or _is_choice(space.parameters[name], word)
+        }
+        given = _configuration(pairs, space, path, number)
+        for name in given.assignment:
+            if name not in pairs:
+                raise ScenarioError(
+                    f"the parameter {name!r} applies here, so it needs a value in place of NA",
+                    path=path,
+                    line=number,
+                )
+        found.append(given)
     return tuple(found)
 
 
-def read_option_string(text: str, space: ParameterSpace, path: Path, line: int) -> Assignment:
+def read_option_string(text: str, space: ParameterSpace, path: Path, line: int) -> GivenConfiguration:
     """An ``initial_incumbent`` of SMAC: ``-name 'value' …``; what is left out keeps its default."""
     try:
         words = shlex.split(text)
@@ -74,18 +103,39 @@ def value_from_text(parameter: Parameter, text: str) -> Value:
     return int(number) if parameter.integer and number.is_integer() else number
 
 
+def _is_choice(parameter: Parameter, text: str) -> bool:
+    return isinstance(parameter, ChoiceParameter) and text in map(written, parameter.choices)
+
+
 def _check_names(names: list[str], path: Path, line: int, space: ParameterSpace) -> None:
-    for name in names:
+    for place, name in enumerate(names):
         if name not in space.parameters:
             hint = did_you_mean(name, space.names)
             raise ScenarioError(f"there is no parameter {name!r}; {hint}", path=path, line=line)
+        if name in names[:place]:
+            raise ScenarioError(
+                f"the parameter {name!r} stands there twice; remove one of them", path=path, line=line
+            )
 
 
-def _configuration(pairs: Mapping[str, str], space: ParameterSpace, path: Path, line: int) -> Assignment:
+def _check_complete(names: list[str], path: Path, line: int, space: ParameterSpace) -> None:
+    for name in space.names:
+        if name not in names:
+            raise ScenarioError(
+                f"the table has no column for the parameter {name!r}; add one, NA where it does not apply",
+                path=path,
+                line=line,
+            )
+
+
+def _configuration(
+    pairs: Mapping[str, str], space: ParameterSpace, path: Path, line: int
+) -> GivenConfiguration:
     values = {name: value_from_text(space.parameters[name], text) for name, text in pairs.items()}
     try:
-        return space.completed(values)
+        assignment = space.completed(values)
     except SpaceError as error:
         raise ScenarioError(
             f"this is no configuration of the program: {error.reason}", path=path, line=line
         ) from None
+    return GivenConfiguration(assignment, tuple(name for name in pairs if name not in assignment), line)

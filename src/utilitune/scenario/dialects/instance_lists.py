@@ -67,16 +67,20 @@ def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence
         directory: Where the program runs.
         bases: Other folders the names may start from.
     """
-    seen: dict[str, int] = {}
+    seen: dict[str, Entry] = {}
     for entry in entries:
-        if entry.name in seen:
+        first = seen.setdefault(entry.name, entry)
+        if first is not entry:
+            what_to_do = (
+                "remove one of them"
+                if first.arguments == entry.arguments
+                else "give each its own file, such as a link, for an instance is known by its name alone"
+            )
             raise ScenarioError(
-                f"the instance {entry.name!r} is listed twice, first in line {seen[entry.name]}; "
-                "remove one of them",
+                f"the instance {entry.name!r} is listed twice, first in line {first.line}; {what_to_do}",
                 path=path,
                 line=entry.line,
             )
-        seen[entry.name] = entry.line
     base = _home(entries, path, (directory, *bases))
     names = [_seen_from(directory, base, entry.name) for entry in entries]
     arguments = {name: entry.arguments for name, entry in zip(names, entries, strict=True) if entry.arguments}

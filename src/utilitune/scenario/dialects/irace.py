@@ -7,7 +7,7 @@ called as irace calls it: ``targetRunner configurationID instanceID seed instanc
 
 from __future__ import annotations
 
-import re
+import math
 import shlex
 import string
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.scenario.dialects.configurations import read_configurations_table
 from utilitune.scenario.dialects.instance_lists import (
+    Entry,
     PlacedInstances,
     all_files,
     place,
@@ -40,9 +41,9 @@ from utilitune.scenario.model import (
     Scenario,
     StopRules,
 )
-from utilitune.spaces import ChoiceParameter
+from utilitune.scenario.switches import switch_templates
 from utilitune.spaces.dialects import read_parameter_file
-from utilitune.targets.command import PARAMETERS, SPECIFICS, literal, written
+from utilitune.targets.command import PARAMETERS, SPECIFICS, literal
 from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
@@ -50,10 +51,9 @@ if TYPE_CHECKING:
 
     from utilitune.spaces import Assignment
     from utilitune.spaces.dialects import ParameterFile
-    from utilitune.targets.command import Template, Words
 
 _USUAL_CMDLINE = "{configurationID} {instanceID} {seed} {instance} {bound} {targetRunnerArgs}"
-_PLAIN = re.compile(r"[\w.,:;@%+/=-]+")
+_ROLES = {"train": "training", "test": "test"}
 _USUAL_LAUNCHER_ARGUMENTS = "{targetRunner} {targetCmdline}"
 
 
@@ -101,7 +101,7 @@ class _IraceReader:
             )
         test = self._instances("test")
         target = self._target(parameters, bounds, training, test)
-        seed = self._number("seed")
+        seed = self._whole("seed")
         scenario = Scenario(
             name=self._folder.name if self._path.stem == "scenario" else self._path.stem,
             directory=self._directory,
@@ -113,12 +113,12 @@ class _IraceReader:
             captime0_s=smallest_captime_s(bounds.largest_s),
             max_captime_s=bounds.largest_s,
             stop=self._stop_rules(),
-            seed=DEFAULT_SEED if seed is None else int(seed),
+            seed=DEFAULT_SEED if seed is None else seed,
             workers=self._workers(),
             initial=self._initial(parameters),
         )
         if seed is not None:
-            self._notes.say(f"seed = {seed:g}", "what every random choice follows from")
+            self._notes.say(f"seed = {seed}", "what every random choice follows from")
         if self._raw("deterministic") is not None:
             self._notes.say("deterministic", "every instance has one seed, the same for all configurations")
         self._notes.say("the measure", utility_in_words(bounds.largest_s, bounds.factor))
@@ -140,9 +140,13 @@ class _IraceReader:
                 raise self._problem(key, f"{key} cannot be used: {REFUSED[key]}; remove it")
 
     def _list_meaningless(self) -> None:
-        for key in self._assigned:
+        for key, assigned in self._assigned.items():
             if key in WITHOUT_MEANING | {"elitist"} and self._raw(key) is not None:
                 self._notes.skip(key)
+            for line in assigned.earlier:
+                self._notes.skip(
+                    f"{key} in line {line}", f"assigned again in line {assigned.line}, which counts"
+                )
 
     # -- values --------------------------------------------------------------------------------------------
 
@@ -166,9 +170,22 @@ class _IraceReader:
         value = self._raw(key)
         if value is None:
             return None
-        if not isinstance(value, int | float) or value < 0:
+        if isinstance(value, bool) or not isinstance(value, float) or not 0 <= value < math.inf:
             raise self._problem(key, f"{key} must be a number from 0 up, not {value!r}")
-        return float(value)
+        return value
+
+    def _whole(self, key: str) -> int | None:
+        value = self._number(key)
+        if value is not None and not value.is_integer():
+            raise self._problem(key, f"{key} must be a whole number, not {value:g}")
+        return None if value is None else int(value)
+
+    def _switch(self, key: str) -> bool | None:
+        """What is on or off: TRUE and FALSE, or 1 and 0."""
+        value = self._raw(key)
+        if value is not None and (isinstance(value, list) or value not in {True, False, "0", "1"}):
+            raise self._problem(key, f"{key} must be TRUE or FALSE, or 1 or 0, not {value!r}")
+        return None if value is None else value not in {False, "0"}
 
     def _file(self, key: str, usual: str, what: str) -> Path:
         named = self._text(key) or usual
@@ -181,14 +198,14 @@ class _IraceReader:
 
     def _parameters(self) -> ParameterFile:
         path = self._file("parameterFile", "./parameters.txt", "the parameter file")
-        digits = self._number("digits")
+        digits = self._whole("digits")
         forbidden = self._text("forbiddenFile")
         if forbidden is not None:
             self._notes.say(f"forbiddenFile = {forbidden}", "combinations that are never tried")
         read = read_parameter_file(
             path,
             "irace",
-            digits=None if digits is None else int(digits),
+            digits=digits,
             forbidden_file=None
             if forbidden is None
             else self._file("forbiddenFile", "", "the file of forbidden expressions"),
@@ -196,41 +213,62 @@ class _IraceReader:
         count = len(read.space.names)
         self._notes.say(f"parameterFile = {path.name}", f"{count} parameter{'' if count == 1 else 's'}")
         self._notes.understood.extend(read.notes)
+        if digits is not None and digits == read.digits:
+            self._notes.say(f"digits = {digits}", "decimal places of real numbers")
+        elif digits is not None:
+            self._notes.skip(f"digits = {digits}", f"digits = {read.digits} in {path.name} counts")
         return read
 
     def _bounds(self) -> _Bounds:
-        bound = self._number("boundMax") or None
-        timeout = self._number("targetRunnerTimeout") or None
-        if bound is not None:
-            self._notes.say(f"boundMax = {bound:g}", f"largest captime {bound:g} s")
-        elif timeout is not None:
-            self._notes.say(f"targetRunnerTimeout = {timeout:g}", f"largest captime {timeout:g} s")
-        capping = self._raw("capping")
-        usual = bool(self._number("maxTime")) and self._raw("elitist") != 0
-        passed = bound is not None and (usual if capping is None else bool(capping))
-        if passed:
-            self._notes.say("capping", "the runner is told the bound, and stopped by us when it is reached")
-        return _Bounds(
-            largest_s=bound or timeout,
+        limits = {key: self._number(key) or math.inf for key in ("boundMax", "targetRunnerTimeout")}
+        largest_s = min(limits.values())
+        for key, limit_s in limits.items():
+            if limit_s == largest_s < math.inf:
+                self._notes.say(f"{key} = {limit_s:g}", f"largest captime {limit_s:g} s")
+            elif limit_s < math.inf:
+                self._notes.skip(f"{key} = {limit_s:g}", f"every run is stopped after {largest_s:g} s")
+        bounds = _Bounds(
+            largest_s=None if largest_s == math.inf else largest_s,
             factor=self._number("boundPar") or 1.0,
-            passed=passed,
-            whole=not self._number("boundDigits"),
+            passed=self._passes_bound(),
+            whole=not self._whole("boundDigits"),
         )
+        if bounds.passed:
+            self._notes.say("capping", "the runner is told the bound, and stopped by us when it is reached")
+        elif self._raw("capping") is not None:
+            self._notes.say("capping", "the runner is not told the bound, but stopped by us")
+        if bounds.passed and self._raw("boundDigits") is not None:
+            told = "rounded up to whole seconds" if bounds.whole else "as it is"
+            self._notes.say("boundDigits", f"the bound is told {told}")
+        elif self._raw("boundDigits") is not None:
+            self._notes.skip("boundDigits", "the runner is not told the bound")
+        if bounds.largest_s is None and self._raw("boundPar") is not None:
+            self._notes.skip("boundPar", "there is no boundMax")
+        return bounds
+
+    def _passes_bound(self) -> bool:
+        """Whether irace would cap, and so tell the runner its bound."""
+        if not self._number("boundMax"):
+            return False
+        capping = self._switch("capping")
+        if capping is None:
+            return bool(self._number("maxTime")) and self._switch("elitist") is not False
+        return capping
 
     def _stop_rules(self) -> StopRules:
-        runs, time_s = self._number("maxExperiments") or None, self._number("maxTime") or None
+        runs, time_s = self._whole("maxExperiments") or None, self._number("maxTime") or None
         if runs is not None:
-            self._notes.say(f"maxExperiments = {runs:g}", f"at most {runs:g} runs")
+            self._notes.say(f"maxExperiments = {runs}", f"at most {runs} runs")
         if time_s is not None:
             self._notes.say(f"maxTime = {time_s:g}", f"at most {time_s:g} s in runs of the program")
-        return StopRules(runs=None if runs is None else int(runs), cpu_time_s=time_s)
+        return StopRules(runs=runs, cpu_time_s=time_s)
 
     def _workers(self) -> int | None:
-        parallel = self._number("parallel")
+        parallel = self._whole("parallel")
         if parallel is None:
             return None
-        count = max(1, int(parallel))
-        self._notes.say(f"parallel = {parallel:g}", f"{count} run{'' if count == 1 else 's'} at once")
+        count = max(1, parallel)
+        self._notes.say(f"parallel = {parallel}", f"{count} run{'' if count == 1 else 's'} at once")
         return count
 
     def _initial(self, parameters: ParameterFile) -> tuple[Assignment, ...]:
@@ -238,12 +276,18 @@ class _IraceReader:
             return ()
         path = self._file("configurationsFile", "", "the file of configurations")
         found = read_configurations_table(path, parameters.space)
-        self._notes.say(f"configurationsFile = {path.name}", f"{len(found)} configurations are tried first")
-        return found
+        count = f"{len(found)} configuration{' is' if len(found) == 1 else 's are'}"
+        self._notes.say(f"configurationsFile = {path.name}", f"{count} tried first, after the default")
+        for given in found:
+            self._notes.skip_unused(path.name, given)
+        return tuple(given.assignment for given in found)
 
     # -- instances -----------------------------------------------------------------------------------------
 
     def _instances(self, role: str) -> PlacedInstances | None:
+        inline_key = "instances" if role == "train" else "testInstances"
+        if self._raw(inline_key) is not None:
+            return self._inline(inline_key, role)
         folder_key, list_key = f"{role}InstancesDir", f"{role}InstancesFile"
         folder_name, list_name = self._text(folder_key), self._text(list_key)
         if folder_name is None and list_name is None:
@@ -256,7 +300,8 @@ class _IraceReader:
         if list_name is not None:
             path = self._file(list_key, list_name, "the instance list")
             entries = read_entries(path, lambda line: tuple(shlex.split(line)))
-            bases = (self._folder,) if folder is None else (folder, self._folder)
+            usual = self._folder / "Instances"  # where irace looks when no folder is named
+            bases = (self._folder, usual) if folder is None else (folder, self._folder)
             placed = place(entries, path, self._directory if folder is None else folder, bases)
             if folder is not None and not placed.listed.files:
                 raise self._problem(
@@ -266,8 +311,24 @@ class _IraceReader:
         else:
             placed = self._all_files(folder_key, folder or self._folder)
         source = f"{list_key} = {list_name}" if list_name else f"{folder_key} = {folder_name}"
-        meaning = f"{len(placed.listed.names)} {role}ing instances".replace("testing", "test")
+        meaning = f"{len(placed.listed.names)} {_ROLES[role]} instances"
         self._notes.say(source, meaning + ("" if placed.listed.files else ", passed as written: no files"))
+        return placed
+
+    def _inline(self, key: str, role: str) -> PlacedInstances:
+        """Instances that stand in the scenario itself, which irace prefers to lists and folders."""
+        value = self._raw(key)
+        items = value if isinstance(value, list) else [value]
+        names = [f"{item:g}" if isinstance(item, float) else item for item in items]
+        if not names or not all(isinstance(name, str) and name for name in names):
+            raise self._problem(key, f'{key} must be a list of names such as c("a.txt", "b.txt")')
+        line = self._assigned[key].line
+        entries = [Entry(str(name), (), line) for name in names]
+        placed = place(entries, self._path, self._directory, (self._folder,))
+        self._notes.say(key, f"{len(names)} {_ROLES[role]} instances")
+        for other in (f"{role}InstancesDir", f"{role}InstancesFile"):
+            if self._raw(other) is not None:
+                self._notes.skip(other, f"{key} names the instances")
         return placed
 
     def _all_files(self, key: str, folder: Path) -> PlacedInstances:
@@ -288,7 +349,7 @@ class _IraceReader:
         runner = self._runner()
         arguments = self._command_line(bounds)
         contract = Contract.IRACE
-        if self._number("aclib"):
+        if self._switch("aclib"):
             contract = Contract.ACLIB2
             arguments = ["--instance", "{instance}", "--cutoff", "{captime}", "--seed", "{seed}", "--config"]
             arguments.append(PARAMETERS)
@@ -305,7 +366,7 @@ class _IraceReader:
             )
         return CommandSpec(
             argv,
-            templates={name: _template(parameters, name) for name in parameters.space.names},
+            templates=switch_templates(parameters),
             rules=WrapperRules(contract),
             specifics={**training.arguments, **({} if test is None else test.arguments)},
         )
@@ -318,6 +379,7 @@ class _IraceReader:
             self._notes.say(f"targetRunner = {named}", "the program to run; we meter and stop it ourselves")
             return name if "/" in name else f"./{name}"
         if "/" not in named and program_path(self._folder, named) is not None:
+            self._notes.say(f"targetRunner = {named}", "a program on the PATH, metered and stopped by us")
             return named
         raise self._problem("targetRunner", f"the target runner {named!r} does not exist; check the path")
 
@@ -389,27 +451,3 @@ def _moved(placed: PlacedInstances, folder: Path | None, directory: Path) -> Pla
     names = {name: seen_from(directory, folder / name) for name in placed.listed.names}
     listed = type(placed.listed)(tuple(names.values()), files=True)
     return PlacedInstances(listed, {names[name]: words for name, words in placed.arguments.items()})
-
-
-def _template(parameters: ParameterFile, name: str) -> Template:
-    """A switch and its value, joined without a space as on irace's command line.
-
-    A blank in the switch separates arguments there, and so it does here; a choice may hold blanks or
-    nothing at all, and is split in the same way.
-    """
-    switch = parameters.switches.get(name, "")
-    parameter = parameters.space.parameters[name]
-    if not isinstance(parameter, ChoiceParameter):
-        return _joined(switch, "{value}")
-    choices = [written(choice) for choice in parameter.choices]
-    if all(_PLAIN.fullmatch(choice) for choice in choices):
-        return _joined(switch, "{value}")
-    return {choice: _joined(switch, literal(choice)) for choice in choices}
-
-
-def _joined(switch: str, value: str) -> Words:
-    text = literal(switch) + value
-    try:
-        return tuple(shlex.split(text))
-    except ValueError:
-        return (text,)

@@ -10,6 +10,8 @@ HONOURED = frozenset(
         "trainInstancesFile",
         "testInstancesDir",
         "testInstancesFile",
+        "instances",
+        "testInstances",
         "targetRunner",
         "targetRunnerLauncher",
         "targetRunnerLauncherArgs",

@@ -50,10 +50,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """A value and the line it stands in."""
+    """A value, the line it stands in, and the lines of values of the same name that it replaces."""
 
     value: Literal
     line: int
+    earlier: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,9 @@ class _Reader:
             sign = self._take()
             if name.kind not in {"name", "text"} or sign.text not in {"=", "<-"}:
                 raise self._refused(name)
-            found[_unquoted(name.text)] = Assigned(self._value(), name.line)
+            key = _unquoted(name.text)
+            earlier = (*found[key].earlier, found[key].line) if key in found else ()
+            found[key] = Assigned(self._value(), name.line, earlier)
             if self._peek.kind not in {"newline", "end"}:
                 raise self._refused(name)
         return found

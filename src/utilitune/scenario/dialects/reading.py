@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from utilitune.scenario import toml_reader
 from utilitune.scenario.dialects.detect import dialect_of
 from utilitune.scenario.dialects.irace import read_irace_scenario
 from utilitune.scenario.dialects.smac import read_smac_scenario
 from utilitune.scenario.dialects.understanding import Dialect, Understanding
 from utilitune.scenario.source import read_text
+from utilitune.scenario.toml_reader import read_native
 
 if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
@@ -30,7 +30,8 @@ def understand(path: Path | str) -> Understanding:
         case Dialect.SMAC:
             return read_smac_scenario(place, text)
         case Dialect.NATIVE:
-            return Understanding(toml_reader.read_scenario(place), Dialect.NATIVE)
+            scenario, notes = read_native(place)
+            return Understanding(scenario, Dialect.NATIVE, notes)
 
 
 def read_scenario(path: Path | str) -> Scenario:

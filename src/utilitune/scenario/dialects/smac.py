@@ -149,12 +149,23 @@ class _SmacReader:
                 line=number,
             )
         if key in _CANONICAL:
-            self._values[_CANONICAL[key]] = (_unquoted(value), number)
+            self._keep(_CANONICAL[key], _unquoted(value), number)
             return
         hint = did_you_mean(key, KEYS)
         if hint.startswith("did you mean") and _nearly(key):
             raise ScenarioError(f"there is no option {key!r}; {hint}", path=self._path, line=number)
         self._notes.skip(written_key.strip())
+
+    def _keep(self, key: str, value: str, line: int) -> None:
+        """A value; the same key may come again, also by another of its names, but not with another value."""
+        known, first = self._values.setdefault(key, (value, line))
+        if known != value:
+            raise ScenarioError(
+                f"{key} is {value!r} here but {known!r} in line {first} (a key may have several names); "
+                "remove one of the two lines",
+                path=self._path,
+                line=line,
+            )
 
     def _value(self, key: str, usual: str = "") -> str:
         return self._values[key][0] if key in self._values else usual
@@ -178,6 +189,12 @@ class _SmacReader:
         if not value > 0:
             raise self._problem(key, f"{key} must be a number above 0, not {text!r}")
         return None if value == float("inf") else value
+
+    def _whole(self, key: str) -> int | None:
+        value = self._number(key)
+        if value is not None and not value.is_integer():
+            raise self._problem(key, f"{key} must be a whole number, not {self._value(key)!r}")
+        return None if value is None else int(value)
 
     def _boolean(self, key: str) -> bool:
         text = self._value(key, "0").lower()
@@ -218,6 +235,10 @@ class _SmacReader:
                 f"run_obj is {objective}, but here a program is configured for the time it takes; "
                 "set run_obj = RUNTIME if that is what you want",
             )
+        if "run_obj" in self._values:
+            self._say("run_obj", "the time a run takes counts")
+        if "execdir" in self._values:
+            self._say("execdir", "where the program runs")
 
     def _cutoff(self) -> tuple[float | None, float]:
         cutoff_s = self._number("cutoff_time")
@@ -238,16 +259,14 @@ class _SmacReader:
 
     def _stop_rules(self) -> StopRules:
         cpu_s, wall_s = self._number("tuner_timeout"), self._number("wallclock_limit")
-        runs = self._number("runcount_limit")
+        runs = self._whole("runcount_limit")
         if cpu_s is not None:
             self._say("tuner_timeout", f"at most {cpu_s:g} s in runs of the program")
         if wall_s is not None:
             self._say("wallclock_limit", f"at most {wall_s:g} s on the clock")
         if runs is not None:
-            self._say("runcount_limit", f"at most {runs:g} runs")
-        return StopRules(
-            cpu_time_s=cpu_s, wall_time_s=wall_s, runs=None if runs is None else max(1, int(runs))
-        )
+            self._say("runcount_limit", f"at most {runs} runs")
+        return StopRules(cpu_time_s=cpu_s, wall_time_s=wall_s, runs=runs)
 
     def _instances(self, key: str, role: str) -> PlacedInstances | None:
         if not self._value(key):
@@ -281,7 +300,8 @@ class _SmacReader:
             return ()
         found = read_option_string(text, space, self._path, self._values["initial_incumbent"][1])
         self._notes.say("initial_incumbent", "tried right after the default")
-        return (found,)
+        self._notes.skip_unused(self._path.name, found)
+        return (found.assignment,)
 
     # -- the wrapper -----------------------------------------------------------------------------------------
 
@@ -304,10 +324,16 @@ class _SmacReader:
                 "--config",
                 PARAMETERS,
             ]
+            if arguments:
+                self._notes.skip("what follows instances in their list", "AClib2 wrappers are not told it")
+            if "cutoff_length" in self._values:
+                self._notes.skip("cutoff_length", "AClib2 wrappers are not told it")
             contract, arguments = Contract.ACLIB2, {}
         else:
             self._say("algo", "called as SMAC and ParamILS call it; we meter and stop it ourselves")
             length = self._value("cutoff_length", _LONGEST_RUN)
+            if "cutoff_length" in self._values:
+                self._say("cutoff_length", "passed to the wrapper")
             runlength = _LONGEST_RUN if length.lower() == "max" else length
             call = ["{instance}", SPECIFICS, "{whole_captime}", literal(runlength), seed, PARAMETERS]
             contract, arguments = Contract.SMAC, {"": (_NO_SPECIFICS,), **arguments}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from utilitune.utility import PiecewiseLinear, Uniform
 
 if TYPE_CHECKING:
+    from utilitune.scenario.dialects.configurations import GivenConfiguration
     from utilitune.scenario.model import Scenario
 
 _JUST_BEFORE = 1 - 1e-6
@@ -33,7 +34,8 @@ class Understanding:
     Attributes:
         scenario: The scenario.
         dialect: Which tool the file was written for.
-        understood: For a foreign file, what each part became, one line each.
+        understood: For a foreign file, what each part became, one line each; for one of ours, what is worth
+            knowing of a parameter file it names.
         without_meaning: What it says that changes nothing here, one line each.
     """
 
@@ -57,6 +59,11 @@ class Notes:
     def skip(self, source: str, reason: str = "") -> None:
         """A part of the file changes nothing here."""
         self.without_meaning.append(f"{source} ({reason})" if reason else source)
+
+    def skip_unused(self, source: str, given: GivenConfiguration) -> None:
+        """Values of a configuration that do not apply in it change nothing here."""
+        if given.unused:
+            self.skip(f"{', '.join(given.unused)} in line {given.line} of {source}", "does not apply there")
 
 
 def smallest_captime_s(largest_s: float | None) -> float:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 Alternatives = list[tuple[str, ...]]
 _MOST_ALTERNATIVES = 256
+_NO_WORD = "it is empty or has blanks or punctuation"
 _SPELLING = {"ceiling": "ceil"}
 _FUNCTIONS = {"+", "-", "*", "/", "^", "abs", "ceiling", "floor", "sqrt", "exp", "log", "log10"}
 
@@ -89,19 +90,20 @@ def value_text(value: Value) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
-def _word(value: Value, what: str) -> str:
+def _word(value: Value, parameter: str) -> str:
+    """A value of a parameter as a word, which is all that PCS has."""
     text = value_text(value)
     if not WORD.fullmatch(text):
-        raise SpaceError(
-            f"a PCS file cannot hold the {what} {text!r}: it is empty or has blanks or punctuation"
-        )
+        raise SpaceError(f"a PCS file cannot hold the value {text!r} of parameter {parameter!r}: {_NO_WORD}")
     return text
 
 
 def _name(name: str) -> str:
     if NUMBER.fullmatch(name) or name == "in" or name in INFIX:
         raise SpaceError(f"a PCS file cannot hold the name {name!r}, which means something else there")
-    return _word(name, "name")
+    if not WORD.fullmatch(name):
+        raise SpaceError(f"a PCS file cannot hold the name {name!r}: {_NO_WORD}")
+    return name
 
 
 def _check_ranges(space: ParameterSpace) -> None:
@@ -119,7 +121,7 @@ def _check_plain(parameter: Parameter) -> None:
 
 
 def _set(parameter: ChoiceParameter) -> str:
-    return "{" + ", ".join(_word(value, "value") for value in parameter.choices) + "}"
+    return "{" + ", ".join(_word(value, parameter.name) for value in parameter.choices) + "}"
 
 
 def _old_declaration(parameter: Parameter) -> str:
@@ -128,7 +130,7 @@ def _old_declaration(parameter: Parameter) -> str:
     if isinstance(parameter, ChoiceParameter):
         if parameter.ordered:
             raise SpaceError(f"an old PCS file cannot say that the values of {name!r} are ordered")
-        return f"{name} {_set(parameter)}[{_word(parameter.default, 'value')}]"
+        return f"{name} {_set(parameter)}[{_word(parameter.default, name)}]"
     flags = ("i" if parameter.integer else "") + ("l" if parameter.log else "")
     return f"{name} [{parameter.low!r}, {parameter.high!r}][{parameter.default!r}]{flags}"
 
@@ -138,7 +140,7 @@ def _new_declaration(parameter: Parameter) -> str:
     name = _name(parameter.name)
     if isinstance(parameter, ChoiceParameter):
         kind = "ordinal" if parameter.ordered else "categorical"
-        return f"{name} {kind} {_set(parameter)} [{_word(parameter.default, 'value')}]"
+        return f"{name} {kind} {_set(parameter)} [{_word(parameter.default, name)}]"
     kind = "integer" if parameter.integer else "real"
     log = " log" if parameter.log else ""
     return f"{name} {kind} [{parameter.low!r}, {parameter.high!r}] [{parameter.default!r}]{log}"
@@ -162,7 +164,7 @@ def _old_condition(space: ParameterSpace, child: str, term: Expression) -> str:
 def _value_list(space: ParameterSpace, leaf: Comparison | Membership) -> str:
     parameter = space.parameters[leaf.name]
     assert isinstance(parameter, ChoiceParameter)  # noqa: S101 - the caller has looked
-    words = [_word(value, "value") for value in fulfilling(parameter, leaf)]
+    words = [_word(value, parameter.name) for value in fulfilling(parameter, leaf)]
     return f"{leaf.name} in {{{', '.join(words)}}}"
 
 
@@ -172,7 +174,7 @@ def _simple_clause(space: ParameterSpace, clause: Expression) -> str | None:
     if not all(isinstance(term, Comparison) and term.operator == "==" for term in terms):
         return None
     pairs = [(leaf.name, leaf.value) for leaf in leaves(clause) if isinstance(leaf, Comparison)]
-    texts = [f"{name}={_word(_typed(space, name, value), 'value')}" for name, value in pairs]
+    texts = [f"{name}={_word(_typed(space, name, value), name)}" for name, value in pairs]
     return "{" + ", ".join(texts) + "}"
 
 
@@ -262,7 +264,7 @@ def _clause_text(expression: Expression) -> str:
         case AnyOf(terms):
             return " || ".join(_clause_text(term) for term in terms)
         case Comparison(name, symbol, value):
-            return f"{name} {symbol} {_word(value, 'value')}"
+            return f"{name} {symbol} {_word(value, name)}"
         case Relation(name, symbol, other):
             return f"{name} {symbol} {other}"
         case TermComparison(left, symbol, right):
