@@ -9,8 +9,9 @@ import pytest
 
 from session.simulated_scenarios import make_scenario
 from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus
-from utilitune.reports.exports import run_history, trajectory_lines, trajectory_rows
+from utilitune.reports.exports import latest_run_history, run_history, trajectory_lines, trajectory_rows
 from utilitune.store import MemoryStore, Snapshot
+from utilitune.store.export import run_rows
 from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
 
 
@@ -49,7 +50,6 @@ def test_a_trajectory_has_a_line_for_every_point(store: MemoryStore):
         "cost",
         "incumbent",
         "origin",
-        "budget",
     }
 
 
@@ -71,6 +71,43 @@ def test_a_run_history_holds_every_run(store: MemoryStore):
     assert value[:2] == pytest.approx([0.2, 2.0])
     assert value[3:] == [20.0, 99.0, {"captime": 5.0}]
     assert history["data"][3][1][5] == {"captime": 5.0, "detail": "exit code 1"}
+
+
+def test_a_run_history_of_today_holds_the_last_run_of_each_pair(store: MemoryStore):
+    longer = RunRecord(RunRequest(0, 0, 10.0), RunOutcome(RunStatus.MEMOUT, 7.0, cpu_s=6.5), 1, 50.0, 57.0)
+    store.add_run(longer)
+    history = json.loads(json.dumps(latest_run_history(store)))
+    assert history["stats"] == {"submitted": 4, "finished": 4, "running": 0}
+    assert [(each["config_id"], each["status"]) for each in history["data"]] == [
+        (1, 4),
+        (2, 1),
+        (2, 3),
+        (2, 2),
+    ]
+    assert history["data"][0] == {
+        "config_id": 1,
+        "instance": history["data"][1]["instance"],
+        "seed": 1,
+        "budget": None,
+        "cost": 1.0,
+        "time": 7.0,
+        "cpu_time": 6.5,
+        "status": 4,
+        "starttime": 50.0,
+        "endtime": 57.0,
+        "additional_info": {"captime": 10.0},
+    }
+    assert history["configs"] == run_history(store)["configs"]
+    assert history["config_origins"] == run_history(store)["config_origins"]
+
+
+def test_a_run_that_was_taken_over_has_the_moment_of_that(store: MemoryStore):
+    store.add_configuration(ConfigurationRecord(2, {"x": 0.5}, Origin.RANDOM, drawn_at=123.0))
+    store.add_run(RunRecord(RunRequest(2, 0, 5.0), RunOutcome(RunStatus.FINISHED, 1.0)))
+    *_, value = run_history(store)["data"][-1]
+    assert value[3:] == [123.0, 123.0, {"captime": 5.0, "taken_over": True}]
+    row = list(run_rows(store))[-1]
+    assert (row["started_at"], row["ended_at"], row["taken_over"]) == (None, None, True)
 
 
 def test_the_table_has_a_row_per_answer_and_the_last_point(store: MemoryStore):

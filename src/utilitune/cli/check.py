@@ -162,9 +162,8 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
         )
     stop = scenario.stop
     if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
-        yield (
-            f"nothing ends the run but you: set {setting('budget.wall_time')}, run with --epsilon, or press Ctrl-C"
-        )
+        limit = setting("budget.wall_time")
+        yield f"nothing ends the run but you: set {limit}, run it with --epsilon, or press Ctrl-C"
     if scenario.test is None and not isinstance(scenario.target, RecordedSpec):
         yield (
             "there are no test instances for 'utilitune evaluate' to compare on: set "

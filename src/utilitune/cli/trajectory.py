@@ -21,7 +21,8 @@ def trajectory(
         str,
         typer.Option(
             "--format",
-            help="table, aclib2 (SMAC's traj_aclib2.json) or runhistory (SMAC's runhistory.json, all runs).",
+            help="table, aclib2 (SMAC's traj_aclib2.json), runhistory (the runhistory.json of SMAC 3 up to 1.4, "
+            "with all runs) or runhistory2 (that of SMAC 3 from 2.0 on).",
         ),
     ] = "table",
     output: Annotated[
@@ -75,6 +76,14 @@ def _aclib2(store: StoreReader) -> str:
     return "\n".join(trajectory_lines(store))
 
 
+def _runhistory2(store: StoreReader) -> str:
+    import json
+
+    from utilitune.reports.exports import latest_run_history
+
+    return json.dumps(latest_run_history(store), ensure_ascii=False, indent=2)
+
+
 def _runhistory(store: StoreReader) -> str:
     import json
 
@@ -87,4 +96,5 @@ _FORMATS: dict[str, Callable[[StoreReader], str]] = {
     "table": _table,
     "aclib2": _aclib2,
     "runhistory": _runhistory,
+    "runhistory2": _runhistory2,
 }

@@ -40,7 +40,7 @@ def explained(path: Path) -> Understanding:
 
 
 def setting(path: Path, understanding: Understanding, key: str) -> str:
-    """What to call a setting when advising its change: what the user's own tool calls it, where it has a word."""
+    """What to call a setting in advice: as the user's own tool calls it, where it has a word for it."""
     if understanding.dialect.value not in _TOOLS:
         return key
     word = _SETTINGS.get(key, {}).get(understanding.dialect.value)

@@ -1,8 +1,10 @@
-"""A stored run in the files of SMAC 1, so that tools which analyse those read ours.
+"""A stored run in the files of SMAC 3, so that tools which analyse those read ours.
 
 `trajectory_lines` gives the lines of a ``traj_aclib2.json``: the incumbent after how much time and how many
-runs. `run_history` gives a ``runhistory.json``: every run. Costs are losses of utility, 1 − u, between 0 and
-1: that is what was minimised. A run that was stopped counts as if it had ended there.
+runs. `run_history` gives a ``runhistory.json`` as versions up to 1.4 write it: every run; `latest_run_history`
+one as versions from 2.0 on do: of the runs of a configuration on an instance only the last, for there is room
+for one. Costs are losses of utility, 1 − u, between 0 and 1: that is what was minimised. A run that was stopped
+counts as if it had ended there.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
@@ -19,10 +22,10 @@ from utilitune.targets.command import written
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from utilitune.store.base import StoreReader
-    from utilitune.store.records import RunRecord
+    from utilitune.store.records import ConfigurationRecord, RunRecord
     from utilitune.utility import Utility
 
 _STATUSES = {
@@ -38,6 +41,7 @@ _ORIGINS = {
     "random": "Random Search",
     "model": "Local Search",
 }
+_LATEST_STATUSES = {"SUCCESS": 1, "CRASHED": 2, "TIMEOUT": 3, "CAPPED": 3, "MEMOUT": 4}
 _UNKNOWN_COST = 1.0
 
 
@@ -66,29 +70,103 @@ def trajectory_lines(store: StoreReader) -> Iterator[str]:
                 "cost": math.fsum(known) / len(known) if known else _UNKNOWN_COST,
                 "incumbent": [f"{name}='{written(value)}'" for name, value in best.assignment.items()],
                 "origin": _ORIGINS[best.origin.value],
-                "budget": 0,
             },
             ensure_ascii=False,
         )
 
 
 def run_history(store: StoreReader) -> dict[str, Any]:
-    """The content of a ``runhistory.json``; configurations are counted from 1, as there."""
-    scenario = Scenario.from_snapshot(store.snapshot.scenario)
-    utility = parse_utility(scenario.utility)
-    instances = instance_source(scenario)
-    configurations = store.configurations()
+    """The content of a ``runhistory.json`` of SMAC 3 up to 1.4; configurations are counted from 1, as there."""
+    history = _History.read(store)
+    data = []
+    for number, instance, run in history.trials():
+        value = [
+            history.cost(run),
+            run.outcome.runtime_s,
+            {"__enum__": f"StatusType.{history.status(run)}"},
+            *history.moments(run),
+            history.information(run),
+        ]
+        data.append([[number, instance, run.seed, 0.0], value])
+    return {"data": data, "config_origins": history.origins(), "configs": history.assignments()}
+
+
+def latest_run_history(store: StoreReader) -> dict[str, Any]:
+    """The content of a ``runhistory.json`` of SMAC 3 from 2.0 on."""
+    history = _History.read(store)
+    last = {(number, instance): run for number, instance, run in history.trials()}
+    data = []
+    for (number, instance), run in last.items():
+        starttime, endtime = history.moments(run)
+        data.append(
+            {
+                "config_id": number,
+                "instance": instance,
+                "seed": run.seed,
+                "budget": None,
+                "cost": history.cost(run),
+                "time": run.outcome.runtime_s,
+                "cpu_time": run.outcome.cpu_s,
+                "status": _LATEST_STATUSES[history.status(run)],
+                "starttime": starttime,
+                "endtime": endtime,
+                "additional_info": history.information(run),
+            }
+        )
     return {
-        "data": [
-            [
-                [run.request.configuration + 1, instances.name(run.request.position), run.seed, 0.0],
-                _value(run, utility, scenario.max_captime_s),
-            ]
-            for run in store.runs()
-        ],
-        "config_origins": {str(each.index + 1): _ORIGINS[each.origin.value] for each in configurations},
-        "configs": {str(each.index + 1): dict(each.assignment) for each in configurations},
+        "stats": {"submitted": len(data), "finished": len(data), "running": 0},
+        "data": data,
+        "configs": history.assignments(),
+        "config_origins": history.origins(),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _History:
+    """The runs of a store in the words of SMAC."""
+
+    scenario: Scenario
+    utility: Utility
+    configurations: Sequence[ConfigurationRecord]
+    runs: Sequence[RunRecord]
+
+    @classmethod
+    def read(cls, store: StoreReader) -> _History:
+        scenario = Scenario.from_snapshot(store.snapshot.scenario)
+        utility = parse_utility(scenario.utility)
+        return cls(scenario, utility, store.configurations(), tuple(store.runs()))
+
+    def trials(self) -> Iterator[tuple[int, str, RunRecord]]:
+        """Configuration, instance and run, in the order in which they were stored."""
+        instances = instance_source(self.scenario)
+        for run in self.runs:
+            yield run.request.configuration + 1, instances.name(run.request.position), run
+
+    def origins(self) -> dict[str, str]:
+        return {str(each.index + 1): _ORIGINS[each.origin.value] for each in self.configurations}
+
+    def assignments(self) -> dict[str, dict[str, Any]]:
+        return {str(each.index + 1): dict(each.assignment) for each in self.configurations}
+
+    def cost(self, run: RunRecord) -> float:
+        return _loss(run, self.utility)
+
+    def status(self, run: RunRecord) -> str:
+        capped = run.request.captime_s < (self.scenario.max_captime_s or math.inf)
+        return (
+            "CAPPED" if run.outcome.status is RunStatus.TIMEOUT and capped else _STATUSES[run.outcome.status]
+        )
+
+    def moments(self, run: RunRecord) -> tuple[float, float]:
+        """When it began and ended; one that an earlier run made counts from when it was taken over."""
+        taken_over_at = self.configurations[run.request.configuration].drawn_at
+        return (taken_over_at, taken_over_at) if run.taken_over else (run.started_at, run.ended_at)
+
+    def information(self, run: RunRecord) -> dict[str, Any]:
+        """What the formats have no field for."""
+        detail = {"detail": run.outcome.detail} if run.outcome.detail else {}
+        taken_over = {"taken_over": True} if run.taken_over else {}
+        return {"captime": run.request.captime_s, **detail, **taken_over}
 
 
 def trajectory_rows(store: StoreReader) -> list[Mapping[str, Any]]:
@@ -113,21 +191,6 @@ def trajectory_rows(store: StoreReader) -> list[Mapping[str, Any]]:
             }
         )
     return rows
-
-
-def _value(run: RunRecord, utility: Utility, largest_captime_s: float | None) -> list[Any]:
-    outcome = run.outcome
-    status = _STATUSES[outcome.status]
-    if status == "TIMEOUT" and run.request.captime_s < (largest_captime_s or math.inf):
-        status = "CAPPED"
-    return [
-        _loss(run, utility),
-        outcome.runtime_s,
-        {"__enum__": f"StatusType.{status}"},
-        run.started_at,
-        run.ended_at,
-        {"captime": run.request.captime_s, **({"detail": outcome.detail} if outcome.detail else {})},
-    ]
 
 
 def _loss(run: RunRecord, utility: Utility) -> float:

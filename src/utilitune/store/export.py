@@ -89,9 +89,10 @@ def _run_row(run: RunRecord) -> dict[str, Any]:
         "exit_code": outcome.exit_code,
         "overshoot_s": outcome.overshoot_s,
         "detail": outcome.detail,
-        "started_at": run.started_at,
-        "ended_at": run.ended_at,
+        "started_at": None if run.taken_over else run.started_at,
+        "ended_at": None if run.taken_over else run.ended_at,
         "speculative": run.speculative,
+        "taken_over": run.taken_over,
     }
 
 
