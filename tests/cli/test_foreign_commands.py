@@ -29,7 +29,8 @@ def test_a_converted_scenario_means_the_same_and_says_where_it_comes_from(tmp_pa
     assert f"Wrote {output}" in done.stdout
     assert "largest captime 20 s" in done.stderr
     text = output.read_text()
-    assert text.startswith(f"# {path} is a scenario for ")
+    assert text.startswith("# Written by 'utilitune convert' from scenario.txt, and means the same")
+    assert f"# {path} is a scenario for " in text
     assert "→ largest captime 20 s" in text
     assert read_scenario(output).snapshot() == read_scenario(path).snapshot()
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from utilitune.scenario import Understanding
 
 
 def convert(
@@ -32,8 +35,9 @@ def convert(
 
     understanding = understand(scenario)
     lines = explanation(scenario, understanding)
-    comments = "".join(f"# {line}\n" for line in lines)
-    text = comments + ("\n" if comments else "") + write_scenario(understanding.scenario)
+    comments = [*_origin(scenario, understanding), *lines]
+    head = "".join(f"# {line}".rstrip() + "\n" for line in comments)
+    text = head + ("\n" if head else "") + write_scenario(understanding.scenario)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -52,3 +56,14 @@ def convert(
     for line in lines:
         words(stderr=True).print(line)
     typer.echo(f"Wrote {output}. Next: utilitune check {output}")
+
+
+def _origin(path: Path, understanding: Understanding) -> list[str]:
+    """Where a converted file comes from and what to do with it; nothing for a file of ours."""
+    if understanding.dialect.value == "utilitune":
+        return []
+    return [
+        f"Written by 'utilitune convert' from {path.name}, and means the same: unchanged, it goes on with",
+        f"the run in {path.stem}.run. Change below what you like; docs/scenario.md describes every line.",
+        "",
+    ]

@@ -34,7 +34,12 @@ def explained(path: Path) -> Understanding:
     from utilitune.scenario import understand
 
     understanding = understand(path)
-    for line in explanation(path, understanding):
+    lines = explanation(path, understanding)
+    if understanding.dialect.value in _TOOLS:
+        lines.append(
+            f"To change what it has no word for, such as the utility: {converting(path, understanding)}"
+        )
+    for line in lines:
         words(stderr=True).print(line)
     return understanding
 

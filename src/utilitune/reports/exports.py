@@ -1,10 +1,10 @@
 """A stored run in the files of SMAC 3, so that tools which analyse those read ours.
 
 `trajectory_lines` gives the lines of a ``traj_aclib2.json``: the incumbent after how much time and how many
-runs. `run_history` gives a ``runhistory.json`` as versions up to 1.4 write it: every run; `latest_run_history`
-one as versions from 2.0 on do: of the runs of a configuration on an instance only the last, for there is room
-for one. Costs are losses of utility, 1 − u, between 0 and 1: that is what was minimised. A run that was stopped
-counts as if it had ended there.
+runs. `run_history` gives a ``runhistory.json`` as versions up to 1.4 write it, with every run.
+`latest_run_history` gives one as versions from 2.0 on do, which has room for one run of a configuration on an
+instance: the last. Costs are losses of utility, 1 − u, between 0 and 1: that is what was minimised. A run
+that was stopped counts as if it had ended there.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def trajectory_lines(store: StoreReader) -> Iterator[str]:
 
 
 def run_history(store: StoreReader) -> dict[str, Any]:
-    """The content of a ``runhistory.json`` of SMAC 3 up to 1.4; configurations are counted from 1, as there."""
+    """The content of a ``runhistory.json`` of SMAC 3 up to 1.4, configurations counted from 1."""
     history = _History.read(store)
     data = []
     for number, instance, run in history.trials():

@@ -80,14 +80,20 @@ def _head(scenario: Scenario) -> list[str]:
     return [
         "# A Utilitune scenario. Relative paths start at the folder of this file.",
         *_lines([("name", scenario.name)]),
-        "# What an answer is worth after a given time.",
+        "# What an answer is worth after a given time; the best configuration has the largest mean.",
         *_lines([("utility", scenario.utility)]),
-        "# Seconds of the whole process tree: cpu or wall.",
+        '# What a second is: "cpu" (CPU time of the program and all it starts) or "wall" (the clock).',
         *_lines([("measure", scenario.measure.value)]),
         "# Every random choice follows from this.",
-        *_lines([("seed", scenario.seed), ("workers", scenario.workers)]),
+        *_lines([("seed", scenario.seed)]),
+        *_workers(scenario),
         *_initial(scenario),
     ]
+
+
+def _workers(scenario: Scenario) -> list[str]:
+    lines = _lines([("workers", scenario.workers)])
+    return ["# How many runs are made at once.", *lines] if lines else []
 
 
 def _initial(scenario: Scenario) -> list[str]:
@@ -111,14 +117,14 @@ def _target(target: TargetSpec) -> list[str]:
 
 def _command(target: CommandSpec) -> list[str]:
     return [
-        "# One element is one argument; nothing goes through a shell.",
+        "# One element is one argument; words in braces are filled in for every run.",
         *_lines([("command", target.argv)]),
-        "# How a parameter is written.",
+        "# How a parameter is written, unless [target.templates] says it otherwise.",
         *_lines([("template", target.default_template)]),
         *_rules(target.rules),
         *_lines([("environment", target.environment or None)]),
-        *_table("target.templates", target.templates),
-        *_table("target.specifics", target.specifics),
+        *_table("# How single parameters are written.", "target.templates", target.templates),
+        *_table("# Arguments of single instances, for {specifics}.", "target.specifics", target.specifics),
     ]
 
 
@@ -140,8 +146,8 @@ def _rules(rules: Rules) -> list[str]:
     )
 
 
-def _table(header: str, entries: Mapping[str, Any]) -> list[str]:
-    return ["", f"[{header}]", *_lines(entries.items())] if entries else []
+def _table(comment: str, header: str, entries: Mapping[str, Any]) -> list[str]:
+    return ["", comment, f"[{header}]", *_lines(entries.items())] if entries else []
 
 
 def _space(scenario: Scenario) -> list[str]:
@@ -186,7 +192,7 @@ def _instance_value(instances: InstanceSet) -> Any:  # noqa: ANN401 - a list or 
 
 def _limits(scenario: Scenario) -> list[str]:
     return [
-        "# Seconds and bytes one run may use.",
+        "# Seconds and bytes one run may use; first runs get the smallest captime, later ones more.",
         "[limits]",
         *_lines(
             [
@@ -204,12 +210,12 @@ def _promise(scenario: Scenario) -> list[str]:
     budget = [("cpu_time", stop.cpu_time_s), ("wall_time", stop.wall_time_s), ("runs", stop.runs)]
     failures = [(status.value, policy.value) for status, policy in scenario.policies.items()]
     lines = [
-        "# The promise may fail with probability delta; stop when it is this good.",
+        "# The promise may fail with probability delta; epsilon and gamma say how good it must be to stop.",
         "[promise]",
         *_lines(promise),
     ]
     for comment, header, pairs in (
-        ("# Stop when this is used up.", "[budget]", budget),
+        ("# Stop when this is used up: seconds in runs, seconds on the clock, or runs.", "[budget]", budget),
         ("# What failed runs mean.", "[failures]", failures),
     ):
         if written := _lines(pairs):

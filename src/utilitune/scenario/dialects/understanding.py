@@ -88,11 +88,9 @@ def penalised_utility(bound_s: float | None, factor: float) -> str:
 def utility_in_words(bound_s: float | None, factor: float) -> str:
     """What `penalised_utility` says, for the list of what was understood."""
     if bound_s is None:
-        return (
-            "an answer is worth half after a minute (there is no bound); 'utilitune convert' lets you choose"
-        )
+        return "an answer is worth half after a minute, for there is no bound"
     whole = bound_s * max(factor, 1)
     return (
         f"an answer after t seconds is worth 1 − t/{whole:g}, from {bound_s:g} s on nothing: the best mean "
-        f"is the smallest PAR{max(factor, 1):g}; 'utilitune convert' lets you choose another utility"
+        f"is the smallest PAR{max(factor, 1):g}"
     )
