@@ -212,7 +212,7 @@ def play_rival(
             if on_progress is not None:
                 on_progress(points[-1])
             if allowed.reached(points[-1]):
-                return points, _spent(points[-1], allowed)
+                return points, spent(points[-1], allowed)
     except StopIteration as end:
         return points, end.value
     except KeyboardInterrupt:
@@ -221,7 +221,8 @@ def play_rival(
         return points, StopReason("interrupted", "Interrupted: the answer is the one that led at that time.")
 
 
-def _spent(standing: Standing, allowance: Allowance) -> StopReason:
+def spent(standing: Standing, allowance: Allowance) -> StopReason:
+    """The reason of a rival that has reached a limit of its allowance."""
     if standing.total_time_s >= allowance.total_time_s:
         return StopReason("time-limit", "The time budget is spent: a larger --max-time goes on from here.")
     return StopReason("run-limit", "The run budget is spent: a larger --max-runs goes on from here.")

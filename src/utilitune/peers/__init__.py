@@ -1,15 +1,27 @@
-"""Heuristic optimisers as real packages, playing on recorded runtimes under the same account of time.
+"""Heuristic configurators as real packages, on the same runs and the same account of time as everyone else.
 
-A peer is a rival (see `utilitune.baselines.rival`) that proposes points of the space of configuration
-features; the nearest recorded configuration is run in its place. Peers promise nothing and are never needed:
-they come with the extra ``peers``.
+A peer proposes configurations; everything else is ours. It plays on an `Arena`, which makes the runs, charges
+each of them to one budget of run time, and tells the peer what came of it. Behind an arena there is a ground:
 
-- `nearest`: from a proposed point to a recorded row;
-- `optuna_peer`: Optuna with its random or TPE sampler and its median pruner.
+- `recorded`: a matrix with features of its configurations; the nearest recorded one is run in place of a
+  proposal (`nearest`);
+- `live`: a scenario's program, metered and stopped by us, every run kept in a run folder.
+
+Peers promise nothing and are never needed; their packages are loaded when one plays.
+
+- `arena`: runs, budget, and where a peer stands;
+- `peer`: what all peers share;
+- `optuna_peer`, `smac_peer`, `irace_peer`: one adapter per package (`irace_files` is what irace reads);
+- `naming`: peers by the names users write.
 """
 
 from __future__ import annotations
 
-from utilitune.peers.optuna_peer import OptunaPeer, Sampler, optuna_is_installed
+from utilitune.peers.irace_peer import Irace
+from utilitune.peers.live import play_live
+from utilitune.peers.naming import PEERS, peer_named
+from utilitune.peers.optuna_peer import OptunaRandom, OptunaTpe
+from utilitune.peers.peer import Peer
+from utilitune.peers.smac_peer import Smac
 
-__all__ = ["OptunaPeer", "Sampler", "optuna_is_installed"]
+__all__ = ["PEERS", "Irace", "OptunaRandom", "OptunaTpe", "Peer", "Smac", "peer_named", "play_live"]

@@ -27,6 +27,8 @@ COLOURS = {
     "spc": "#6b8e23",
     "optuna-random": "#e08fb4",
     "optuna-tpe": "#b5478f",
+    "smac": "#7a5c3e",
+    "irace": "#8c8c1a",
 }
 NAMES = {
     "wager": "wager (ours)",
@@ -42,6 +44,8 @@ NAMES = {
     "spc": "SPC",
     "optuna-random": "Optuna, random",
     "optuna-tpe": "Optuna, TPE",
+    "smac": "SMAC3",
+    "irace": "irace",
 }
 _PANEL_WIDTH_IN = 4.4
 _PANEL_HEIGHT_IN = 3.5

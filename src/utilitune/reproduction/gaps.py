@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.peers import optuna_is_installed
+from utilitune.peers import PEERS
 from utilitune.reproduction.drawing import COLOURS, NAMES, legend, panels, time_axis
-from utilitune.reproduction.jobs import PEERS, TO_THE_END
+from utilitune.reproduction.jobs import TO_THE_END
 from utilitune.reproduction.recipe import FIRST_SEED, Claim, Recipe, Series, job, trajectories
 from utilitune.specification import PROCEDURES
 
@@ -34,7 +34,7 @@ DELTA = 0.1
 """δ of our own procedures."""
 
 _GRID = 400
-_INSTANCES_PER_TRIAL = 64
+_SLOW_PEERS: dict[str, dict[str, Any]] = {"smac": {"trials": 400}, "irace": {}}  # seconds per proposal
 _DRAWS_TIMES_GAMMA = 7.0  # about ln(13 K/ζ), what ICAR needs
 _ZERO = 1e-9
 _LINEAR_BELOW = 0.1  # per cent: below this the axis is linear, so that it can show 0
@@ -67,11 +67,11 @@ def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tup
     yield from _ac_band(setting, utility, seed, "utility", quick=quick)
 
 
-def _peers(setting: Setting, seed: int) -> Iterator[tuple[str, Job]]:
-    """Optuna, where it is installed and the data describe the configurations."""
-    if setting.has_features and optuna_is_installed():
-        told = {"instances": _INSTANCES_PER_TRIAL, "captime_s": setting.captimes_s[-1]}
-        for name in PEERS:
+def _peers(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, Job]]:
+    """The peers that are installed, where the data describe the configurations."""
+    for name, peer in PEERS.items() if setting.has_features else ():
+        if not (quick and name in _SLOW_PEERS) and peer.is_installed():
+            told = {"captime_s": setting.captimes_s[-1], **_SLOW_PEERS.get(name, {})}
             yield name, job(setting, name, setting.log_laplace, seed, max_time_s=setting.patience_s, **told)
 
 
@@ -126,7 +126,9 @@ def _utility_series(setting: Setting, effort: Effort) -> Iterator[Series]:
     for seed in range(FIRST_SEED, FIRST_SEED + effort.seeds):
         for label, made in _own(setting, setting.log_laplace, seed):
             yield Series(UTILITY, label, made)
-        for label, made in (*_utility_rivals(setting, seed, quick=effort.quick), *_peers(setting, seed)):
+        quick = effort.quick
+        rivals = (*_utility_rivals(setting, seed, quick=quick), *_peers(setting, seed, quick=quick))
+        for label, made in rivals:
             yield Series(UTILITY, label, made)
 
 

@@ -22,7 +22,7 @@ from utilitune import ProcedureSpec, parse_utility, read_matrix
 from utilitune.baselines.naming import RIVALS, rival_named
 from utilitune.baselines.rival import Allowance, RecordedRuns, play_rival
 from utilitune.errors import UsageError
-from utilitune.peers import OptunaPeer, Sampler
+from utilitune.peers import PEERS
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import least_gamma, listed_schedule, named_schedule
 from utilitune.replaying import Budget, drive
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
 TO_THE_END = "to-the-end"
 """COUP's default schedule, with a last phase that has all configurations and ends with the instances."""
-
-PEERS = {"optuna-random": Sampler.RANDOM, "optuna-tpe": Sampler.TPE}
-"""The peers, by the names figures use."""
 
 _LAST_EPSILON = 0.001
 _DECIDING_ROOMS = ("baselines", "bounds", "peers", "procedures", "utility")
@@ -172,7 +169,7 @@ def _evidence(source: str, utility: str) -> RecordedEvidence:
 
 
 def _play_rival(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, rows: Any) -> Outcome:  # noqa: ANN401 -- an array of row numbers
-    rival = _rival(job, matrix, rows)
+    rival = _rival(job)
     runs = RecordedRuns(
         evidence=evidence.arrays,
         utility=parse_utility(job.utility),
@@ -180,6 +177,7 @@ def _play_rival(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, row
         positions=evidence.positions,
         limit_s=matrix.cutoff_s,
         order=np.arange(matrix.rows),
+        features=None if matrix.features is None else matrix.features[rows],
     )
     points, _ = play_rival(rival, runs, Allowance(math.inf if job.max_time_s is None else job.max_time_s))
     kept = points if rival.anytime else points[-1:]
@@ -189,12 +187,10 @@ def _play_rival(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, row
     )
 
 
-def _rival(job: Job, matrix: RuntimeMatrix, rows: Any) -> Rival:  # noqa: ANN401 -- an array of row numbers
-    if job.procedure not in PEERS:
-        return rival_named(job.procedure, dict(job.settings))
-    if matrix.features is None:
-        raise UsageError(f"{job.source} has no features of its configurations, which {job.procedure} needs")
-    return OptunaPeer(matrix.features[rows], PEERS[job.procedure], seed=job.seed, **job.settings)
+def _rival(job: Job) -> Rival:
+    if job.procedure in PEERS:
+        return PEERS[job.procedure](seed=job.seed, **job.settings)
+    return rival_named(job.procedure, dict(job.settings))
 
 
 def _play_procedure(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, rows: Any) -> Outcome:  # noqa: ANN401 -- an array of row numbers

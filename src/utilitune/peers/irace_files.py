@@ -1,0 +1,182 @@
+"""What irace reads: its scenario, the parameters, the instances, and a first configuration.
+
+irace 4 has forbidden expressions and the number of decimal places in sections of the parameter file, irace 3
+in a file and an option of their own.
+
+The file ``drive.R`` runs irace with an R function for its target. The function writes the parameters of a run
+to one pipe and reads what it cost from another; both ends and nothing else are agreed on here:
+
+::
+
+    to us       version ␟ 3.5                     first, before irace reads its files
+                run ␟ number ␟ instance ␟ name ␟ value ␟ name ␟ value …
+                best ␟ number                     last
+    from us     ready
+                cost time
+
+Fields are separated by the unit separator, which no parameter can hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from utilitune.spaces.dialects import write_parameter_file
+from utilitune.spaces.dialects.pcs_writer import value_text
+from utilitune.spaces.parameters import ChoiceParameter, NumberParameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from utilitune.spaces import ParameterSpace
+    from utilitune.spaces.parameters import Value
+
+SEPARATOR = "\x1f"
+_SECTIONS = 4
+"""The first version of irace whose parameter files have sections."""
+
+_USUAL_DIGITS = 4
+_MOST_DIGITS = 15
+
+_DRIVER = r"""
+suppressPackageStartupMessages(library(irace))
+pipes <- commandArgs(trailingOnly = TRUE)
+questions <- fifo(paste0("/dev/fd/", pipes[1]), "w", blocking = TRUE)
+answers <- fifo(paste0("/dev/fd/", pipes[2]), "r", blocking = TRUE)
+say <- function(...) {
+  writeLines(enc2utf8(paste(..., sep = "\x1f")), questions, useBytes = TRUE)
+  flush(questions)
+}
+hear <- function() {
+  line <- readLines(answers, n = 1)
+  if (length(line) == 0) quit(save = "no", status = 1)
+  line
+}
+utilitune_run <- function(experiment, scenario) {
+  values <- as.list(experiment$configuration)
+  values <- values[!is.na(values) & !startsWith(names(values), ".")]
+  texts <- vapply(values, function(value) {
+    if (is.numeric(value)) format(value, digits = 15) else as.character(value)
+  }, "")
+  number <- c(experiment$id_configuration, experiment$id.configuration)[1]
+  say(paste(c("run", number, experiment$instance, rbind(names(texts), texts)), collapse = "\x1f"))
+  answer <- as.numeric(strsplit(hear(), " ")[[1]])
+  list(cost = answer[1], time = answer[2])
+}
+say("version", as.character(packageVersion("irace")))
+invisible(hear())
+elites <- irace.cmdline(c("--scenario", "scenario.txt"))
+say("best", elites$.ID.[1])
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class IraceTask:
+    """What irace is told.
+
+    Attributes:
+        space: The parameters.
+        instances: How many instances there are.
+        max_time_s: Budget of run time; None where runs are counted.
+        max_runs: Budget of runs; None where time is counted.
+        seed: irace's seed.
+    """
+
+    space: ParameterSpace
+    instances: int
+    max_time_s: int | None
+    max_runs: int | None
+    seed: int
+
+    def write_driver(self, folder: Path) -> Path:
+        """Write the R program that runs irace."""
+        path = folder / "drive.R"
+        path.write_text(_DRIVER, encoding="utf-8")
+        return path
+
+    def write(self, folder: Path, version: str) -> None:
+        """Write everything this version of irace reads into the folder it runs in."""
+        for name, text in self.files(version).items():
+            (folder / name).write_text(text, encoding="utf-8")
+
+    def files(self, version: str) -> dict[str, str]:
+        """The files by name."""
+        text = write_parameter_file(
+            self.space, "irace", switches=dict.fromkeys(self.space.names, ""), digits=_digits(self.space)
+        )
+        with_sections = int(version.partition(".")[0]) >= _SECTIONS
+        sections = _sections(text)
+        files = {
+            "parameters.txt": text if with_sections else sections[""],
+            "instances.txt": "".join(f"{position}\n" for position in range(self.instances)),
+            "initial.txt": _initial(self.space),
+        }
+        options: dict[str, str] = {
+            "parameterFile": '"parameters.txt"',
+            "trainInstancesDir": '""',
+            "trainInstancesFile": '"instances.txt"',
+            "configurationsFile": '"initial.txt"',
+            "deterministic": "1",
+            "targetRunner": "utilitune_run",
+            "logFile": '"irace.Rdata"',
+            "seed": str(self.seed),
+            **({} if self.max_time_s is None else {"maxTime": str(self.max_time_s)}),
+            **({} if self.max_runs is None else {"maxExperiments": str(self.max_runs)}),
+        }
+        if not with_sections and "forbidden" in sections:
+            files["forbidden.txt"] = sections["forbidden"]
+            options["forbiddenFile"] = '"forbidden.txt"'
+        if not with_sections and "global" in sections:
+            options["digits"] = sections["global"].partition("=")[2].strip()
+        files["scenario.txt"] = "".join(f"{name} = {value}\n" for name, value in options.items())
+        return files
+
+
+def read_values(space: ParameterSpace, texts: Mapping[str, str]) -> dict[str, Value]:
+    """The parameters of a run in our terms, from what irace says they are."""
+    return {name: _value(space, name, text) for name, text in texts.items()}
+
+
+def _value(space: ParameterSpace, name: str, text: str) -> Value:
+    parameter = space.parameters[name]
+    if isinstance(parameter, ChoiceParameter):
+        return next(choice for choice in parameter.choices if value_text(choice) == text)
+    number = float(text)
+    if parameter.integer:
+        return int(number)
+    return min(max(number, parameter.low), parameter.high)
+
+
+def _digits(space: ParameterSpace) -> int:
+    """The fewest decimal places, from irace's usual ones up, that say every bound and default exactly."""
+    floats = [
+        each for each in space.parameters.values() if isinstance(each, NumberParameter) and not each.integer
+    ]
+    values = [value for each in floats for value in (each.low, each.high, each.default)]
+    enough = (
+        digits
+        for digits in range(_USUAL_DIGITS, _MOST_DIGITS)
+        if all(value == round(value, digits) for value in values)
+    )
+    return next(enough, _MOST_DIGITS)
+
+
+def _sections(text: str) -> dict[str, str]:
+    """The parts of a parameter file by the name of their section; the parameters have none."""
+    parts: dict[str, str] = {}
+    current = ""
+    for line in text.splitlines(keepends=True):
+        if line.startswith("["):
+            current = line.strip().strip("[]")
+        else:
+            parts[current] = parts.get(current, "") + line
+    return parts
+
+
+def _initial(space: ParameterSpace) -> str:
+    """The default as irace's table of configurations."""
+    default = space.default()
+    cells = [f'"{value_text(default[name])}"' if name in default else "NA" for name in space.names]
+    return f"{' '.join(space.names)}\n{' '.join(cells)}\n"

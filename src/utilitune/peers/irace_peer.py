@@ -1,0 +1,160 @@
+"""irace: iterated racing, in R.
+
+irace plans its iterations from the whole budget, so it must be told one, and its answer is meant to be used
+at its end only. It runs as a process of its own that asks us for runs through a pipe (see `irace_files`); one
+run is made after the other. irace is told what a run takes also where it is known already, so that it never
+plans with more than the budget. The answer is the best of its final elite configurations.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, ClassVar, Self
+
+from utilitune.baselines.rival import Allowance, finished
+from utilitune.errors import MissingExtraError, TargetError, UsageError
+from utilitune.peers.irace_files import SEPARATOR, IraceTask, read_values
+from utilitune.peers.peer import Peer
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from utilitune.domain import StopReason
+    from utilitune.peers.arena import Arena
+
+_LONGEST_EXCUSE = 300
+
+
+@dataclass(frozen=True)
+class Irace(Peer):
+    """irace and its settings."""
+
+    name: ClassVar[str] = "irace"
+    anytime: ClassVar[bool] = False
+    plans_ahead: ClassVar[bool] = True
+
+    @staticmethod
+    def is_installed() -> bool:
+        """Whether R and its package irace are there."""
+        return _irace_is_installed(shutil.which("Rscript"))
+
+    def require_installed(self) -> None:
+        """Refuse to play without R and irace."""
+        if not self.is_installed():
+            raise MissingExtraError(
+                "irace", install="R with its package irace (on Debian and Ubuntu: apt install r-cran-irace)"
+            )
+
+    def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
+        """Let irace race; yield its answer at the end."""
+        task = self._task(arena)
+        with (
+            tempfile.TemporaryDirectory(prefix="utilitune-irace-") as name,
+            _Process(Path(name), task.write_driver(Path(name))) as process,
+        ):
+            numbers: dict[str, int] = {}
+            for kind, *fields in process.questions():
+                if kind == "version":
+                    task.write(Path(name), fields[0])
+                    process.answer("ready")
+                elif kind == "run":
+                    number, instance, *words = fields
+                    values = read_values(arena.space, dict(zip(words[::2], words[1::2], strict=True)))
+                    numbers[number] = arena.number(values)
+                    (played,) = arena.run(numbers[number], [int(instance)])
+                    process.answer(f"{-played.score!r} {played.time_s!r}")
+                elif kind == "best" and fields[0] in numbers:
+                    yield numbers[fields[0]]
+                    return finished("irace has used its budget up: give it a larger one to go further.")
+            raise TargetError(f"irace ended without an answer: {process.excuse()}")
+
+    def _task(self, arena: Arena) -> IraceTask:
+        allowance = arena.allowance
+        timed = allowance.total_time_s != Allowance().total_time_s
+        if not timed and allowance.runs == Allowance().runs:
+            raise UsageError("irace plans its whole budget: say with --max-time how much run time it has")
+        if timed and allowance.total_time_s < 1:
+            raise UsageError("irace counts whole seconds: give it a --max-time of at least 1 s")
+        return IraceTask(
+            space=arena.space,
+            instances=arena.positions,
+            max_time_s=int(allowance.total_time_s) if timed else None,
+            max_runs=None if timed else allowance.runs,
+            seed=self.seed,
+        )
+
+
+@functools.cache
+def _irace_is_installed(program: str | None) -> bool:
+    if program is None:
+        return False
+    question = 'quit(save = "no", status = as.integer(!requireNamespace("irace", quietly = TRUE)))'
+    asked = subprocess.run([program, "--vanilla", "-e", question], capture_output=True, check=False)
+    return asked.returncode == 0
+
+
+class _Process:
+    """irace at work in a folder, and the two pipes between it and us.
+
+    Args:
+        folder: Where it runs.
+        driver: The R program.
+    """
+
+    def __init__(self, folder: Path, driver: Path) -> None:
+        program = shutil.which("Rscript") or "Rscript"
+        self._log = folder / "output.txt"
+        questions, their_questions = os.pipe()
+        their_answers, answers = os.pipe()
+        self._questions: IO[str] = os.fdopen(questions, encoding="utf-8")
+        self._answers: IO[str] = os.fdopen(answers, "w", encoding="utf-8")
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [program, "--vanilla", str(driver), str(their_questions), str(their_answers)],
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                pass_fds=(their_questions, their_answers),
+                env={**os.environ, "LC_ALL": "C.UTF-8"},
+                start_new_session=True,
+            )
+        os.close(their_questions)
+        os.close(their_answers)
+
+    def questions(self) -> Iterator[list[str]]:
+        """What irace asks, until it ends."""
+        for line in self._questions:
+            yield line.rstrip("\n").split(SEPARATOR)
+
+    def answer(self, text: str) -> None:
+        """Answer the latest question; if irace is gone by then, its end is seen at the next."""
+        with contextlib.suppress(BrokenPipeError):
+            self._answers.write(f"{text}\n")
+            self._answers.flush()
+
+    def excuse(self) -> str:
+        """The last thing it said, in one line."""
+        said = self._log.read_text(encoding="utf-8", errors="replace").split("Error")
+        return (
+            " ".join(f"Error{said[-1]}".split())[:_LONGEST_EXCUSE] if len(said) > 1 else "it gave no reason"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._questions.close()
+        with contextlib.suppress(BrokenPipeError):
+            self._answers.close()

@@ -1,0 +1,291 @@
+"""A scenario's program as a ground, and a peer let loose on it.
+
+Runs are made by our own backend: metered, stopped at the captime, judged by the scenario's rules, and kept in
+a run folder before the peer hears of them. So ``utilitune best``, ``runs``, ``status`` and ``evaluate`` work
+on a peer's folder as on any other; only a promise there is none.
+
+Going on is playing again: a peer repeats its choices from its seed, and runs that the folder holds are
+charged but not made again. The folder is bound to the peer and its settings, as its scenario names the peer
+as the procedure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
+
+from utilitune.baselines.rival import Allowance, Objective
+from utilitune.domain import Progress, RunRequest, RunStatus, StopReason
+from utilitune.errors import TargetError, UsageError, UtilituneError
+from utilitune.execution.runs import RunRules
+from utilitune.peers.arena import Arena, HaltError, Played
+from utilitune.scenario.instances import instance_source
+from utilitune.scenario.model import FailurePolicy
+from utilitune.scenario.targets import build_target
+from utilitune.session.failures import FailureWatch
+from utilitune.session.grid import settled
+from utilitune.session.opening import backend_for, worker_count
+from utilitune.session.result import RunResult, command_text
+from utilitune.spaces import Assignment
+from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot, open_run_folder
+from utilitune.targets.base import Invocation
+from utilitune.utility import parse_utility
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from utilitune.baselines.rival import Standing
+    from utilitune.domain import RunOutcome
+    from utilitune.execution.backend import Backend
+    from utilitune.peers.peer import Peer
+    from utilitune.scenario.model import Scenario
+    from utilitune.spaces.parameters import Value
+    from utilitune.store.base import Store
+    from utilitune.utility import Utility
+
+_POINT_EVERY = 10 ** (1 / 40)
+_NOTHING_PROVED = 1.0  # every configuration is within 1 of the best
+
+
+class LiveGround:
+    """A program to run.
+
+    Args:
+        scenario: What is run on what.
+        store: Where runs are kept, and where earlier ones are found.
+        backend: What makes the runs.
+        worth: What a run is worth, by its outcome.
+        captime_s: Where runs are stopped.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        store: Store,
+        backend: Backend,
+        worth: Callable[[RunOutcome], float],
+        captime_s: float,
+    ) -> None:
+        self.space = scenario.space
+        self.slots = backend.free_slots
+        self._instances = instance_source(scenario)
+        self.positions = self._instances.count
+        self._scenario = scenario
+        self._store = store
+        self._backend = backend
+        self._worth = worth
+        self._captime_s = captime_s
+        target = build_target(scenario)
+        target.check()
+        self._rules = RunRules(target, scenario.measure, scenario.memory_bytes)
+        self._failures = FailureWatch()
+        self._assignments = [Assignment(record.assignment) for record in store.configurations()]
+        self._numbers = {assignment: number for number, assignment in enumerate(self._assignments)}
+        self._made: dict[tuple[int, int], RunOutcome] = {
+            (record.request.configuration, record.request.position): outcome
+            for record in store.runs()
+            if (outcome := settled(record, captime_s)) is not None
+        }
+        self.number(scenario.space.default())  # number 0, which answers are compared with
+
+    def number(self, assignment: Mapping[str, Value]) -> int:
+        """The number of a configuration; a new one is kept."""
+        valid = self.space.validate(assignment)
+        if valid not in self._numbers:
+            number = len(self._assignments)
+            origin = Origin.MODEL if number else Origin.DEFAULT
+            self._store.add_configuration(
+                ConfigurationRecord(number, dict(valid), origin, drawn_at=time.time())
+            )
+            self._assignments.append(valid)
+            self._numbers[valid] = number
+        return self._numbers[valid]
+
+    def run(self, configuration: int, positions: Sequence[int]) -> Sequence[Played]:
+        """Make the runs that the store does not hold, all at once."""
+        if self._store.stop_requested():
+            raise HaltError(StopReason("stop-requested", "Stopped on request: the same command goes on."))
+        missing = [position for position in positions if (configuration, position) not in self._made]
+        started: dict[int, tuple[Invocation, float]] = {}
+        for position in missing:
+            self._instances.prepare(position)
+            invocation = self._invocation(configuration, position)
+            self._backend.submit(position, self._rules.job(invocation))
+            started[position] = (invocation, time.time())
+        while started:
+            for position, raw in self._backend.wait():
+                invocation, started_at = started.pop(position)
+                outcome = self._rules.outcome(invocation, raw)
+                self._keep(RunRequest(configuration, position, self._captime_s), outcome, started_at)
+        outcomes = (self._made[configuration, position] for position in positions)
+        return [Played(self._worth(each), each.runtime_s + each.overshoot_s) for each in outcomes]
+
+    def _invocation(self, configuration: int, position: int) -> Invocation:
+        instances = self._instances
+        return Invocation(
+            self._assignments[configuration],
+            instances.name(position),
+            instances.seed(position),
+            self._captime_s,
+        )
+
+    def _keep(self, request: RunRequest, outcome: RunOutcome, started_at: float) -> None:
+        """Keep a run; end everything if the program turns out to be broken."""
+        seed = self._instances.seed(request.position)
+        self._store.add_run(
+            RunRecord(request, outcome, seed=seed, started_at=started_at, ended_at=time.time())
+        )
+        self._made[request.configuration, request.position] = outcome
+        streak = self._failures.note(outcome)
+        ordinary = outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT)
+        if streak is None and (ordinary or self._scenario.policy(outcome.status) is not FailurePolicy.ABORT):
+            return
+        by_hand = command_text(
+            self._scenario, self._assignments[request.configuration], self._instances.name(request.position)
+        )
+        how_often = f"in {streak}" if streak else "in one run, which the scenario says to stop at"
+        why = f" ({outcome.detail})" if outcome.detail else ""
+        raise TargetError(
+            f"the target failed {how_often}: {outcome.status.value}{why}; try it by hand: {by_hand}"
+        )
+
+
+def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callable[[RunOutcome], float]:
+    """The score of a run: as for rivals on recorded runs, and a failed run never ends.
+
+    A run that was stopped is worth what an answer at the captime is; where runtime counts, a run without an
+    answer counts with the captime.
+    """
+
+    def worth(outcome: RunOutcome) -> float:
+        if objective is Objective.RUNTIME:
+            return -outcome.runtime_s if outcome.finished else -captime_s
+        failed = outcome.status not in (RunStatus.FINISHED, RunStatus.TIMEOUT)
+        return utility.infimum if failed else float(utility(outcome.runtime_s))
+
+    return worth
+
+
+def play_live(
+    scenario: Scenario,
+    peer: Peer,
+    allowance: Allowance | None = None,
+    *,
+    folder: Path | None = None,
+    workers: int | None = None,
+    on_progress: Callable[[Standing], None] | None = None,
+) -> RunResult:
+    """Let a peer configure a program on this machine.
+
+    Args:
+        scenario: What to configure.
+        peer: Who does it.
+        allowance: Its budget; that of the scenario if left out.
+        folder: Where the runs are kept, to go on later; nowhere if left out.
+        workers: Runs at the same time, where the peer asks for several; the scenario's number, or the cores,
+            if left out.
+        on_progress: Called whenever the peer has an answer to look at.
+    """
+    peer.require_installed()
+    told = peer_scenario(scenario, peer)
+    budget = allowance or budget_of(scenario)
+    if peer.captime_s is None and scenario.max_captime_s is None:
+        raise UsageError("this scenario has no largest captime: say with --captime when to stop a run")
+    captime_s = peer.captime_s or scenario.max_captime_s or 0.0
+    snapshot = Snapshot(told.snapshot(), told.digest())
+    store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
+    count = worker_count(scenario, workers)
+    worth = worth_of(parse_utility(scenario.utility), peer.objective, captime_s)
+    with contextlib.closing(store), backend_for(scenario, count) as backend:
+        arena = Arena(LiveGround(told, store, backend, worth, captime_s), budget, peer.instances)
+        store.begin_session({"procedure": {"name": peer.name}, "workers": count})
+        reason = StopReason("failed", "The run ended with an error: mend it and start again.")
+        try:
+            final, reason = _drive(peer, arena, _Diary(store, told.delta), on_progress)
+        except UtilituneError as error:
+            reason = StopReason("failed", str(error))
+            raise
+        finally:
+            store.end_session(reason)
+        return RunResult.read(store, folder, final=final)
+
+
+def peer_scenario(scenario: Scenario, peer: Peer) -> Scenario:
+    """The scenario with the peer as its procedure."""
+    own = {field.name: getattr(peer, field.name) for field in fields(peer)}
+    options = {name: value for name, value in own.items() if value is not None}
+    return replace(scenario, procedure=peer.name, options=options)
+
+
+def budget_of(scenario: Scenario) -> Allowance:
+    """The budget a scenario sets; one that sets none is refused, as peers have no end of their own."""
+    stop, usual = scenario.stop, Allowance()
+    if stop.cpu_time_s is None and stop.runs is None:
+        raise UsageError("a peer needs a budget: say with --max-time how much run time it has")
+    return Allowance(
+        usual.total_time_s if stop.cpu_time_s is None else stop.cpu_time_s,
+        usual.runs if stop.runs is None else stop.runs,
+    )
+
+
+class _Diary:
+    """Keeps where a peer stands, whenever its answer changes or some time was spent."""
+
+    def __init__(self, store: Store, delta: float) -> None:
+        last = store.last_progress()
+        self._store = store
+        self._delta = delta
+        self._kept_s = 0.0 if last is None else last.progress.total_time_s
+        self._best = None if last is None else last.progress.best_index
+
+    def progress(self, standing: Standing) -> Progress:
+        """A standing in the terms of a run, with nothing proved."""
+        return Progress(
+            best_index=standing.best_index,
+            epsilon=_NOTHING_PROVED,
+            gamma=None,
+            delta=self._delta,
+            total_time_s=standing.total_time_s,
+            runs=standing.runs,
+            rounds=standing.runs,
+            configurations=standing.configurations,
+            alive=standing.alive,
+        )
+
+    def note(self, standing: Standing, *, last: bool = False) -> None:
+        """Keep a standing that says something new."""
+        spent_s = standing.total_time_s
+        if spent_s <= self._kept_s:
+            return
+        if last or standing.best_index != self._best or spent_s > self._kept_s * _POINT_EVERY:
+            self._store.add_progress(self.progress(standing))
+            self._kept_s, self._best = spent_s, standing.best_index
+
+
+def _drive(
+    peer: Peer, arena: Arena, diary: _Diary, on_progress: Callable[[Standing], None] | None
+) -> tuple[Progress, StopReason]:
+    """Let a peer play; Ctrl-C ends it with the answer it has."""
+    standing: Standing | None = None
+    steps = peer.play_on(arena)
+    try:
+        while True:
+            standing = next(steps)
+            diary.note(standing)
+            if on_progress is not None:
+                on_progress(standing)
+    except StopIteration as end:
+        reason: StopReason = end.value
+    except KeyboardInterrupt:
+        if arena.untouched:
+            raise
+        reason = StopReason("interrupted", "Interrupted: the same command goes on from here.")
+        standing = arena.standing(None if standing is None else standing.best_index)
+    finally:
+        steps.close()
+    final = standing or arena.standing()
+    diary.note(final, last=True)
+    return diary.progress(final), reason

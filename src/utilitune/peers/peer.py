@@ -1,0 +1,87 @@
+"""What all peers share: their settings, and how one is played to its end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from utilitune.baselines.rival import Objective, check_optional_captime, require_objective, require_whole
+from utilitune.errors import UsageError
+from utilitune.peers.arena import Arena, HaltError
+from utilitune.peers.recorded import RecordedGround
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from utilitune.baselines.rival import Allowance, RecordedRuns, Standing
+    from utilitune.domain import StopReason
+
+MOST_SEEDS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Peer(ABC):
+    """A peer and its settings; on recorded runs it is a rival like the others.
+
+    Attributes:
+        instances: How many instances it may use.
+        captime_s: Where runs are stopped; the cutoff of the recording, or the scenario's largest captime, if
+            left out.
+        objective: What it optimises.
+        seed: What its random choices follow from.
+    """
+
+    instances: int = 1000
+    captime_s: float | None = None
+    objective: Objective = Objective.UTILITY
+    seed: int = 0
+
+    name: ClassVar[str]
+    anytime: ClassVar[bool] = True
+    plans_ahead: ClassVar[bool] = False
+    """Whether it must know its budget before it begins."""
+
+    def __post_init__(self) -> None:
+        require_whole("the number of instances", self.instances)
+        check_optional_captime(self.captime_s)
+        require_objective(self.objective)
+        require_whole("the seed", self.seed, least=0)
+        if self.seed > MOST_SEEDS:
+            raise UsageError(f"the seed must be at most {MOST_SEEDS}, not {self.seed}")
+
+    @staticmethod
+    @abstractmethod
+    def is_installed() -> bool:
+        """Whether its package is there."""
+
+    @abstractmethod
+    def require_installed(self) -> None:
+        """Raise a `MissingExtraError` that says how to get its package."""
+
+    @abstractmethod
+    def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
+        """Propose and have run; yield its answer whenever it is worth looking at, return why it is done."""
+
+    def play(self, runs: RecordedRuns, allowance: Allowance) -> Generator[Standing, None, StopReason]:
+        """Play on recorded runs."""
+        self.require_installed()
+        ground = RecordedGround(runs, self.objective, runs.captime_s(self.captime_s))
+        return (yield from self.play_on(Arena(ground, allowance, self.instances)))
+
+    def play_on(self, arena: Arena) -> Generator[Standing, None, StopReason]:
+        """Play until it is done or the budget is spent; the last standing is its answer."""
+        best: int | None = None
+        steps = self.propose(arena)
+        try:
+            while True:
+                best = next(steps)
+                yield arena.standing(best)
+        except StopIteration as end:
+            reason: StopReason = end.value
+        except HaltError as halt:
+            reason = halt.reason
+        finally:
+            steps.close()
+        yield arena.standing(best)
+        return reason

@@ -1,0 +1,113 @@
+"""SMAC3: random-forest proposals, raced on more and more instances by its own intensifier.
+
+SMAC's facade for algorithm configuration, as it comes, is asked for a trial (a configuration and an instance)
+and told its cost; its own runner, process limits and parallel workers are never used. The answer is SMAC's
+incumbent. One trial is made after the other.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from utilitune.baselines.rival import finished, require_whole
+from utilitune.errors import MissingExtraError
+from utilitune.peers.peer import Peer
+from utilitune.spaces import ParameterSpace
+from utilitune.spaces.configspace import to_configspace
+from utilitune.spaces.parameters import NumberParameter
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from utilitune.domain import StopReason
+    from utilitune.peers.arena import Arena
+    from utilitune.spaces.parameters import Value
+
+_UNLIMITED = 10**9
+
+
+@dataclass(frozen=True)
+class Smac(Peer):
+    """SMAC3 and its settings.
+
+    Attributes:
+        trials: Most trials, each a run of one configuration on one instance; a trial that is known costs
+            nothing, so time alone might never end it.
+    """
+
+    trials: int = 2000
+
+    name: ClassVar[str] = "smac"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("the number of trials", self.trials)
+
+    @staticmethod
+    def is_installed() -> bool:
+        """Whether SMAC3 is there."""
+        return find_spec("smac") is not None
+
+    def require_installed(self) -> None:
+        """Refuse to play without SMAC3."""
+        if not self.is_installed():
+            raise MissingExtraError("SMAC3", install="pip install smac (it builds some of its parts itself)")
+
+    def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
+        """Make trials; yield SMAC's incumbent after each."""
+        from smac.runhistory.dataclasses import TrialValue
+
+        with tempfile.TemporaryDirectory(prefix="utilitune-smac-") as folder:
+            facade = self._facade(arena, Path(folder))
+            for _ in range(self.trials):
+                try:
+                    trial = facade.ask()
+                except StopIteration:
+                    return finished("SMAC has no configuration left to try.")
+                number = arena.number(_assignment(arena.space, trial.config))
+                (played,) = arena.run(number, [int(trial.instance)])
+                facade.tell(trial, TrialValue(cost=-played.score, time=played.time_s), save=False)
+                incumbent = facade.intensifier.get_incumbent()
+                if incumbent is not None:
+                    yield arena.number(_assignment(arena.space, incumbent))
+        return finished(f"SMAC has made its {self.trials} trials: allow more of them to go on.")
+
+    def _facade(self, arena: Arena, folder: Path) -> Any:  # noqa: ANN401 -- smac's facade
+        from smac import AlgorithmConfigurationFacade, Scenario
+
+        space = to_configspace(_without_digits(arena.space))
+        space.seed(self.seed)
+        scenario = Scenario(
+            space,
+            output_directory=folder,
+            deterministic=True,
+            instances=[str(position) for position in range(arena.positions)],
+            n_trials=_UNLIMITED,
+            seed=self.seed,
+        )
+        return AlgorithmConfigurationFacade(scenario, logging_level=False, overwrite=True)
+
+
+def _without_digits(space: ParameterSpace) -> ParameterSpace:
+    """The space with exact numbers: ConfigSpace cannot round, so that is done to what SMAC proposes."""
+    tables = space.to_tables()
+    for table in tables["parameters"].values():
+        table.pop("digits", None)
+    return ParameterSpace.from_tables(**tables)
+
+
+def _assignment(space: ParameterSpace, config: Any) -> dict[str, Value]:  # noqa: ANN401 -- smac's configuration
+    """A configuration of SMAC's in our terms."""
+    return {name: _plain(space, name, config[name]) for name in space.names if name in config}
+
+
+def _plain(space: ParameterSpace, name: str, value: Any) -> Value:  # noqa: ANN401 -- a value of numpy or Python
+    plain: Value = value.item() if hasattr(value, "item") else value
+    parameter = space.parameters[name]
+    if isinstance(parameter, NumberParameter) and parameter.digits is not None:
+        return round(float(plain), parameter.digits)
+    return plain
