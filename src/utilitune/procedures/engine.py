@@ -17,16 +17,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from utilitune.compiled import compiled
+from utilitune.domain import RunRequest
+from utilitune.procedures.evidence import is_known
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
-    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.domain import PhaseRecord, Progress, StopReason
+    from utilitune.procedures.evidence import Evidence, LiveEvidence, RecordedEvidence
 
 
 LOOK_AHEAD = 8
@@ -124,29 +129,42 @@ class Engine(Protocol):
         ...
 
 
+class NextRuns(NamedTuple):
+    """The run that each of some configurations would make next, the likeliest to be selected first."""
+
+    configuration: NDArray[np.int64]
+    position: NDArray[np.int64]
+    captime_s: NDArray[np.float64]
+
+
 def runs_ahead(
-    evidence: RecordedEvidence | LiveEvidence,
-    order: Iterable[int],
-    next_run: Callable[[int, int], RunRequest],
-    count: int,
+    evidence: RecordedEvidence | LiveEvidence, following: NextRuns, count: int
 ) -> list[RunRequest]:
     """Up to `count` unknown runs of the configurations next in line, broad first, then deep.
 
     Args:
         evidence: What is known.
-        order: Configurations, the one most likely to be selected first.
-        next_run: The run a configuration would make next, or a number of runs after that.
+        following: The configurations next in line, with the runs they would make next.
         count: How many are wanted.
     """
-    line = list(order)
-    found: list[RunRequest] = []
+    found = _unknown_ahead(evidence.arrays, evidence.positions, following, count)
+    return [
+        RunRequest(int(following.configuration[place]), int(position), float(following.captime_s[place]))
+        for place, position in found
+    ]
+
+
+@compiled
+def _unknown_ahead(evidence: Evidence, positions: int, following: NextRuns, count: int) -> NDArray[np.int64]:
+    """Place in the line and position of each run that is found, one line per run."""
+    found = np.empty((count, 2), dtype=np.int64)
+    have = 0
     for ahead in range(LOOK_AHEAD):
-        for configuration in line:
-            run = next_run(configuration, ahead)
-            if run.position >= evidence.positions:
+        for place in range(following.configuration.size):
+            position = following.position[place] + ahead
+            if have == count or position >= positions:
                 continue
-            if not evidence.is_known(configuration, run.position, run.captime_s):
-                found.append(run)
-            if len(found) >= count:
-                return found
-    return found
+            if not is_known(evidence, following.configuration[place], position, following.captime_s[place]):
+                found[have, 0], found[have, 1] = place, position
+                have += 1
+    return found[:have]

@@ -25,7 +25,7 @@ from utilitune.errors import UsageError
 from utilitune.procedures import loop
 from utilitune.procedures.arms import extended, new_arms
 from utilitune.procedures.captime import Doubling, captime_levels
-from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, NextRuns, Origin, PauseAt, runs_ahead
 from utilitune.procedures.growth import least_gamma
 from utilitune.procedures.selection import Selection, build_tournament
 
@@ -276,21 +276,20 @@ class PaperEngine:
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the configurations that are next in line, broad first, then deep."""
-        return runs_ahead(self._evidence, self._in_line(LINE_PER_RUN * count), self._next_run, count)
+        line = self._in_line(LINE_PER_RUN * count)
+        captime_s = self.levels.captime_s[self.arms.level[line]]
+        following = NextRuns(line, self.arms.runs[line].astype(np.int64), captime_s)
+        return runs_ahead(self._evidence, following, count)
 
-    def _next_run(self, i: int, ahead: int) -> RunRequest:
-        captime = float(self.levels.captime_s[self.arms.level[i]])
-        return RunRequest(i, int(self.arms.runs[i]) + ahead, captime)
-
-    def _in_line(self, count: int) -> list[int]:
+    def _in_line(self, count: int) -> NDArray[np.int64]:
         """Up to `count` configurations in the order in which they are likely to be selected."""
         if self._selection is Selection.ROUND_ROBIN:
             alive = np.flatnonzero(self.arms.alive)
             turn = np.searchsorted(alive, self._counters[loop.CURSOR])
-            return [int(i) for i in np.roll(alive, -int(turn))[:count]]
+            return np.roll(alive, -int(turn))[:count].astype(np.int64)
         count = min(count, self._size)
-        largest = np.argpartition(-self.arms.upper, count - 1)[:count]
-        return [int(i) for i in sorted(largest, key=lambda i: (-self.arms.upper[i], i))]
+        largest = np.argpartition(-self.arms.upper, count - 1)[:count].astype(np.int64)
+        return largest[np.lexsort((largest, -self.arms.upper[largest]))]
 
     # -- where it stands -------------------------------------------------------------------------------
 

@@ -19,12 +19,12 @@ import numpy as np
 
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 from utilitune.errors import UsageError
-from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, NextRuns, Origin, PauseAt, runs_ahead
 from utilitune.procedures.paper import FixedSet, Phases
 from utilitune.procedures.wager import rounds
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
 from utilitune.procedures.wager.growth import Adaptive, Stage, gamma_of, stage
-from utilitune.procedures.wager.leader import place, settle
+from utilitune.procedures.wager.leader import in_line, place, settle
 from utilitune.procedures.wager.planning import first_level
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares
 from utilitune.procedures.wager.state import (
@@ -322,25 +322,12 @@ class WagerEngine:
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the leader and of those who contribute most to ε, broad first, then deep."""
-        return runs_ahead(self._evidence, self._in_line(LINE_PER_RUN * count), self._next_run, count)
-
-    def _next_run(self, i: int, ahead: int) -> RunRequest:
-        arms = self._play.arms
-        level = int(arms["level"][i])
-        if level == NO_LEVEL:
-            level = int(first_level(self._play))
-        captime = float(self._play.grid.captime_s[level])
-        return RunRequest(i, int(arms["first"][i] + arms["runs"][i]) + ahead, captime)
-
-    def _in_line(self, count: int) -> list[int]:
-        """The leader, then the configurations with the largest contributions to ε."""
-        leader = int(self._play.counters[LEADER])
-        contributions = self._contributions()
-        contributions[leader] = -math.inf
-        count = min(count, self.added)
-        largest = np.argpartition(-contributions, count - 1)[:count]
-        rest = sorted((i for i in largest if i != leader), key=lambda i: (-contributions[i], i))
-        return [leader, *(int(i) for i in rest)]
+        line = in_line(self._play, self.added, LINE_PER_RUN * count)
+        arms = self._play.arms[line]
+        level = np.where(arms["level"] == NO_LEVEL, first_level(self._play), arms["level"])
+        position = arms["first"].astype(np.int64) + arms["runs"]
+        following = NextRuns(line, position, self._play.grid.captime_s[level])
+        return runs_ahead(self._evidence, following, count)
 
     def _contributions(self) -> NDArray[np.float64]:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""
