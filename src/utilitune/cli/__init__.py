@@ -19,6 +19,7 @@ _PANELS = {
     "Configure a program": ("demo", "init", "convert", "check", "run"),
     "Look after a run": ("status", "stop", "best", "runs", "evaluate", "whatif", "export", "trajectory"),
     "Recorded runtimes": ("collect", "replay", "reproduce"),
+    "Compare with others": ("peer",),
 }
 _GROUPS = {"datasets": ("Recorded runtimes", "List, fetch and describe recorded runtimes.")}
 

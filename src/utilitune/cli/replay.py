@@ -33,7 +33,8 @@ _Procedure = Annotated[
     str,
     typer.Option(
         help="wager, coup, oup, up or naive; or, without any promise, a rival: successive-halving, "
-        "hyperband, ac-band, car, icar or spc."
+        "hyperband, ac-band, car, icar or spc; or, on data with features, another package: optuna-random, "
+        "optuna-tpe, smac or irace."
     ),
 ]
 _Settings = Annotated[
@@ -87,7 +88,8 @@ _Resample = Annotated[int | None, typer.Option(help="Draw this many instances at
 _Seed = Annotated[
     int,
     typer.Option(
-        help="Seed of --resample, of a random order, and of the order in which a rival draws configurations."
+        help="Seed of --resample, of a random order, and of the order in which a rival draws configurations; "
+        "also of the random choices of another package."
     ),
 ]
 _Schedule = Annotated[
@@ -156,7 +158,7 @@ def replay(
     from utilitune.utility import parse_duration, parse_utility
 
     player = (
-        read_rival(context, procedure, settings or [], captime)
+        read_rival(context, procedure, settings or [], captime, seed)
         if is_rival(procedure, settings)
         else ProcedureSpec(
             name=procedure,

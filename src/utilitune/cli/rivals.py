@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from utilitune.cli.texts import headed, paragraphs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import typer
@@ -18,32 +19,40 @@ if TYPE_CHECKING:
 
 
 def is_rival(name: str, settings: list[str] | None) -> bool:
-    """Whether a procedure is a rival; a name that is neither, and settings of what is none, are refused."""
+    """Whether a procedure is a rival or a peer; other names, and settings of what is none, are refused."""
     from utilitune.baselines.naming import RIVALS
     from utilitune.errors import UsageError, did_you_mean
+    from utilitune.peers import PEERS
     from utilitune.specification import PROCEDURES
 
-    if name not in RIVALS and name not in PROCEDURES:
-        raise UsageError(f"unknown procedure {name!r}; {did_you_mean(name, (*PROCEDURES, *RIVALS))}")
-    if settings and name not in RIVALS:
+    outside = name in RIVALS or name in PEERS
+    if not outside and name not in PROCEDURES:
+        raise UsageError(f"unknown procedure {name!r}; {did_you_mean(name, (*PROCEDURES, *RIVALS, *PEERS))}")
+    if settings and not outside:
         raise UsageError(f"--set is for rivals such as hyperband; {name} has options of its own, see --help")
-    return name in RIVALS
+    return outside
 
 
-def read_rival(context: typer.Context, name: str, settings: list[str], captime: str | None) -> Rival:
+def read_rival(
+    context: typer.Context, name: str, settings: list[str], captime: str | None, seed: int
+) -> Rival:
     """The rival a command line describes; options that mean nothing to it are refused."""
-    from utilitune.baselines.naming import rival_named, rival_settings, split_settings
+    from utilitune.baselines.naming import RIVALS, rival_named, settings_of, split_settings
     from utilitune.cli.options import without_meaning
     from utilitune.errors import UsageError
+    from utilitune.peers import PEERS, peer_named
 
+    kind: Callable[..., Rival] = PEERS[name] if name in PEERS else RIVALS[name]
     for option in without_meaning(context, name, None):
         raise UsageError(
             f"{option} means nothing to {name}; its own settings, given with --set, are "
-            f"{', '.join(rival_settings(name))}"
+            f"{', '.join(settings_of(kind))}"
         )
     given = split_settings(settings)
     if captime is not None:
         given.setdefault("captime", captime)
+    if name in PEERS:
+        return peer_named(name, {"seed": str(seed), **given})
     return rival_named(name, given)
 
 

@@ -14,7 +14,8 @@ to one pipe and reads what it cost from another; both ends and nothing else are 
     from us     ready
                 cost time
 
-Fields are separated by the unit separator, which no parameter can hold.
+Fields are separated by the unit separator, which no parameter can hold. Times are milliseconds: irace takes
+whole numbers for its budget, and counts every run with at least a hundredth of its unit.
 """
 
 from __future__ import annotations
@@ -79,14 +80,14 @@ class IraceTask:
     Attributes:
         space: The parameters.
         instances: How many instances there are.
-        max_time_s: Budget of run time; None where runs are counted.
+        max_time_ms: Budget of run time; None where runs are counted.
         max_runs: Budget of runs; None where time is counted.
         seed: irace's seed.
     """
 
     space: ParameterSpace
     instances: int
-    max_time_s: int | None
+    max_time_ms: int | None
     max_runs: int | None
     seed: int
 
@@ -122,7 +123,7 @@ class IraceTask:
             "targetRunner": "utilitune_run",
             "logFile": '"irace.Rdata"',
             "seed": str(self.seed),
-            **({} if self.max_time_s is None else {"maxTime": str(self.max_time_s)}),
+            **({} if self.max_time_ms is None else {"maxTime": str(self.max_time_ms)}),
             **({} if self.max_runs is None else {"maxExperiments": str(self.max_runs)}),
         }
         if not with_sections and "forbidden" in sections:

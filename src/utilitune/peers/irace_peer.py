@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import shutil
 import signal
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from utilitune.peers.arena import Arena
 
 _LONGEST_EXCUSE = 300
+_MS = 1000
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Irace(Peer):
                     values = read_values(arena.space, dict(zip(words[::2], words[1::2], strict=True)))
                     numbers[number] = arena.number(values)
                     (played,) = arena.run(numbers[number], [int(instance)])
-                    process.answer(f"{-played.score!r} {played.time_s!r}")
+                    process.answer(f"{-played.score!r} {played.time_s * _MS!r}")
                 elif kind == "best" and fields[0] in numbers:
                     yield numbers[fields[0]]
                     return finished("irace has used its budget up: give it a larger one to go further.")
@@ -81,12 +83,10 @@ class Irace(Peer):
         timed = allowance.total_time_s != Allowance().total_time_s
         if not timed and allowance.runs == Allowance().runs:
             raise UsageError("irace plans its whole budget: say with --max-time how much run time it has")
-        if timed and allowance.total_time_s < 1:
-            raise UsageError("irace counts whole seconds: give it a --max-time of at least 1 s")
         return IraceTask(
             space=arena.space,
             instances=arena.positions,
-            max_time_s=int(allowance.total_time_s) if timed else None,
+            max_time_ms=math.ceil(allowance.total_time_s * _MS) if timed else None,
             max_runs=None if timed else allowance.runs,
             seed=self.seed,
         )

@@ -72,16 +72,20 @@ class Peer(ABC):
     def play_on(self, arena: Arena) -> Generator[Standing, None, StopReason]:
         """Play until it is done or the budget is spent; the last standing is its answer."""
         best: int | None = None
+        latest: Standing | None = None
         steps = self.propose(arena)
         try:
             while True:
                 best = next(steps)
-                yield arena.standing(best)
+                latest = arena.standing(best)
+                yield latest
         except StopIteration as end:
             reason: StopReason = end.value
         except HaltError as halt:
             reason = halt.reason
         finally:
             steps.close()
-        yield arena.standing(best)
+        final = arena.standing(best)
+        if final != latest:
+            yield final
         return reason

@@ -7,6 +7,7 @@ incumbent. One trial is made after the other.
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -79,6 +80,7 @@ class Smac(Peer):
     def _facade(self, arena: Arena, folder: Path) -> Any:  # noqa: ANN401 -- smac's facade
         from smac import AlgorithmConfigurationFacade, Scenario
 
+        logging.getLogger("smac").setLevel(logging.ERROR)
         space = to_configspace(_without_digits(arena.space))
         space.seed(self.seed)
         scenario = Scenario(

@@ -1,0 +1,104 @@
+"""``utilitune peer``: let another configurator have a go at a scenario, on runs that we make."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from utilitune.baselines.rival import Allowance, Standing
+    from utilitune.scenario.model import Scenario
+
+
+def peer(
+    name: Annotated[str, typer.Argument(help="Who: optuna-tpe, optuna-random, smac or irace.")],
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
+    ],
+    max_time: Annotated[
+        str | None,
+        typer.Option(help="Its budget of time in target runs, e.g. 3600 or 10h.  [default: the scenario's]"),
+    ] = None,
+    max_runs: Annotated[int | None, typer.Option(min=1, help="Its budget of runs.")] = None,
+    captime: Annotated[
+        str | None,
+        typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A setting of its own, e.g. instances=100; repeatable."
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Where the runs are kept.  [default: SCENARIO's name with .NAME.run]"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Runs at the same time, for optuna only.  [default: as in the scenario]"),
+    ] = None,
+) -> None:
+    """Let SMAC3, Optuna or irace configure a program, to compare its answer with ours. It promises nothing.
+
+    The package proposes; the runs are made, measured and stopped by Utilitune, and each is charged to one
+    budget. They are kept in a run folder: the same command goes on with it, and 'utilitune evaluate' compares
+    the answer with the default.
+
+    For example:
+
+    - `utilitune peer smac scenario.toml --max-time 1h`
+    - `utilitune peer optuna-tpe scenario.toml --max-time 1h --set instances=32 --set trials=500`
+    """
+    from utilitune.baselines.naming import split_settings
+    from utilitune.cli import understanding
+    from utilitune.cli.summary import print_result
+    from utilitune.peers import peer_named, play_live
+
+    given = split_settings(settings or [])
+    if captime is not None:
+        given.setdefault("captime", captime)
+    player = peer_named(name, given)
+    player.require_installed()
+    told = understanding.told(scenario)
+    budget = _budget(told, max_time, max_runs)
+    place = folder or scenario.with_suffix(f".{name}.run")
+    with _watching(name) as show:
+        result = play_live(told, player, budget, folder=place, workers=workers, on_progress=show)
+    print_result(result)
+
+
+def _budget(scenario: Scenario, max_time: str | None, max_runs: int | None) -> Allowance:
+    from utilitune.baselines.rival import Allowance
+    from utilitune.domain import require_positive
+    from utilitune.peers.live import budget_of
+    from utilitune.utility import parse_duration
+
+    if max_time is None and max_runs is None:
+        return budget_of(scenario)
+    usual = Allowance()
+    return Allowance(
+        usual.total_time_s if max_time is None else require_positive("--max-time", parse_duration(max_time)),
+        max_runs or usual.runs,
+    )
+
+
+@contextlib.contextmanager
+def _watching(name: str) -> Iterator[Callable[[Standing], None]]:
+    """A line that lives while the peer works."""
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{name}: at work") as status:
+
+        def show(standing: Standing) -> None:
+            status.update(
+                f"{name}: {standing.runs:,} runs of {standing.configurations:,} configurations, "
+                f"{standing.total_time_s:,.0f} s paid"
+            )
+
+        yield show
