@@ -11,21 +11,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from utilitune.compiled import compiled
 from utilitune.domain import Progress, RunRequest, StopReason, require_positive, require_probability
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.evidence import is_known
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.domain import PhaseRecord
-    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.procedures.evidence import Evidence, LiveEvidence, RecordedEvidence
     from utilitune.utility import Utility
 
 
 def naive_runs(configurations: int, delta: float, epsilon: float, captime_utility: float) -> int:
     """M = ⌊2 ln(2n/δ) / (ε − u(κ))²⌋ + 1 runs of each configuration."""
     return math.floor(2 * math.log(2 * configurations / delta) / (epsilon - captime_utility) ** 2) + 1
+
+
+@compiled
+def _unknown_positions(evidence: Evidence, i: int, end: int, captime_s: float) -> NDArray[np.int64]:
+    """Positions before `end` where the outcome of configuration i at the captime is not known."""
+    found = np.empty(end, dtype=np.int64)
+    count = 0
+    for j in range(end):
+        if not is_known(evidence, i, j, captime_s):
+            found[count] = j
+            count += 1
+    return found[:count]
 
 
 class NaiveEngine:
@@ -133,13 +147,8 @@ class NaiveEngine:
         return found
 
     def _unknown(self, i: int, most: int) -> list[RunRequest]:
-        found: list[RunRequest] = []
-        for j in range(self.runs_each):
-            if len(found) >= most:
-                break
-            if not self._evidence.is_known(i, j, self._captime_s):
-                found.append(RunRequest(i, j, self._captime_s))
-        return found
+        positions = _unknown_positions(self._evidence.arrays, i, self.runs_each, self._captime_s)
+        return [RunRequest(i, j, self._captime_s) for j in positions[:most].tolist()]
 
     def progress(self) -> Progress:
         """The best mean so far; nothing is proved before the end."""
