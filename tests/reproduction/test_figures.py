@@ -70,10 +70,12 @@ def test_a_handful_of_configurations_is_too_few_for_phases_but_no_reason_to_fail
 
 
 def test_unknown_figures_and_no_seeds_are_refused(tmp_path: Path):
-    with pytest.raises(UsageError, match="there is no figure '8'"):
+    with pytest.raises(UsageError, match="there is no figure '8': the paper has figures 1 to 7"):
         reproduce(SOURCE, tmp_path, ["8"])
     with pytest.raises(UsageError, match="seeds must be at least 1"):
         reproduce(SOURCE, tmp_path, effort=Effort(seeds=0))
+    with pytest.raises(UsageError, match="workers must be at least 1"):
+        reproduce(SOURCE, tmp_path, workers=0)
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="name another folder"):
         reproduce(SOURCE, tmp_path / "file")

@@ -28,7 +28,7 @@ def reproduce(
         Path, typer.Option("--out", "-o", help="Folder for the files; a second start goes on there.")
     ] = Path("reproduction"),
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Seeds of Figures 5 and 7.  [default: 5, or 2 with --quick]")
+        int | None, typer.Option(help="Seeds of Figures 5 and 7.  [default: 5, or 2 with --quick]")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer settings and larger ε: a first impression in minutes.")
@@ -38,7 +38,7 @@ def reproduce(
         typer.Option(help="Time after which an answer has lost half its worth.  [default: 60s, or by data]"),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Procedures at the same time.  [default: the cores]")
+        int | None, typer.Option(help="Procedures at the same time.  [default: the cores]")
     ] = None,
 ) -> None:
     """Reproduce the figures of the COUP paper on recorded runtimes, and check its claims.
@@ -57,7 +57,8 @@ def reproduce(
     from utilitune.reproduction import reproduce as make
     from utilitune.utility import parse_duration
 
-    effort = Effort(seeds or (_QUICK_SEEDS if quick else _SEEDS), quick)
+    usual = _QUICK_SEEDS if quick else _SEEDS
+    effort = Effort(usual if seeds is None else seeds, quick)
     k0_s = None if k0 is None else parse_duration(k0)
     try:
         with run_bar("replays") as show:

@@ -1,4 +1,7 @@
-"""Panels in house style, and the curves all figures share; one colour per procedure throughout."""
+"""Panels in house style, and the curves all figures share.
+
+A procedure has one colour, one kind of line and one marker throughout, so that figures can be read in grey.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +50,35 @@ NAMES = {
     "smac": "SMAC3",
     "irace": "irace",
 }
+LINES: dict[str, Any] = {
+    "wager": "-",
+    "oup": (0, (5, 1.5)),
+    "up": (0, (1, 1)),
+    "coup": (0, (6, 1.5, 1, 1.5)),
+    "spc": (0, (2, 1)),
+    "optuna-random": (0, (1, 2)),
+    "optuna-tpe": (0, (3, 1, 1, 1, 1, 1)),
+    "smac": (0, (4, 1, 1, 1)),
+}
+"""Kinds of lines of those that have curves."""
+
+MARKERS = {
+    "successive-halving": "s",
+    "hyperband": "^",
+    "ac-band": "D",
+    "icar": "v",
+    "car": "x",
+    "irace": "P",
+}
+"""Markers of those that have points."""
+
+EPSILON = "proved distance to the best, ε"
+GAMMA = "share of the space set aside, γ"
+
 _PANEL_WIDTH_IN = 4.4
 _PANEL_HEIGHT_IN = 3.5
+_LEGEND_HEIGHT_IN = 0.5
+_ENTRIES_PER_PANEL = 3
 
 
 def panels(rows: int, columns: int, title: str) -> tuple[Any, list[Any]]:
@@ -56,7 +86,7 @@ def panels(rows: int, columns: int, title: str) -> tuple[Any, list[Any]]:
     require_drawing()
     from matplotlib.figure import Figure
 
-    size = (_PANEL_WIDTH_IN * columns, _PANEL_HEIGHT_IN * rows + 0.3)
+    size = (_PANEL_WIDTH_IN * columns, _PANEL_HEIGHT_IN * rows + 0.3 + _LEGEND_HEIGHT_IN)
     figure = Figure(figsize=size, dpi=110, layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False).ravel())
     for each in axes:
@@ -95,11 +125,28 @@ def sorted_times(axes: Any, seconds: Sequence[float], order: Any, **style: Any) 
     axes.plot(np.arange(1, len(order) + 1), np.asarray(seconds)[order], **style)
 
 
-def legend(axes: Any, **style: Any) -> None:  # noqa: ANN401 -- matplotlib's axes and styles
-    """A legend without a frame, or a word where there is nothing to show."""
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(frameon=False, fontsize=8, **style)
-    else:
-        axes.text(
-            0.5, 0.5, "nothing to show on this data", ha="center", transform=axes.transAxes, color="#777777"
+def line_style(procedure: str) -> dict[str, Any]:
+    """Colour, kind of line and name of a procedure."""
+    return {"color": COLOURS[procedure], "linestyle": LINES[procedure], "label": NAMES[procedure]}
+
+
+def legend(figure: Any) -> None:  # noqa: ANN401 -- matplotlib's figure
+    """One legend below all panels, where it hides nothing; and a word in panels that have nothing to show."""
+    entries: dict[str, Any] = {}
+    for axes in figure.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        for label, handle in zip(labels, handles, strict=True):
+            entries.setdefault(label, handle)
+        if not handles:
+            nothing = "nothing to show on this data"
+            axes.text(0.5, 0.5, nothing, ha="center", transform=axes.transAxes, color="#777777")
+    if entries:
+        figure.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=min(len(entries), _ENTRIES_PER_PANEL * len(figure.axes)),
+            frameon=False,
+            fontsize=8,
+            handlelength=3,
         )

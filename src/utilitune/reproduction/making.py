@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utilitune.errors import UsageError, did_you_mean
+from utilitune.errors import UsageError
 from utilitune.execution.machine import available_cores
 from utilitune.reports.figures import require_drawing
 from utilitune.reproduction.gaps import FIGURE_5, FIGURE_7
@@ -67,6 +67,8 @@ def reproduce(
     wanted = effort or Effort()
     if wanted.seeds < 1:
         raise UsageError(f"the number of seeds must be at least 1, not {wanted.seeds}")
+    if workers is not None and workers < 1:
+        raise UsageError(f"the number of workers must be at least 1, not {workers}")
     _make_folder(folder)
     setting, truth = _known_about(source, k0_s)
     series = {recipe.name: recipe.series(setting, wanted) for recipe in recipes}
@@ -94,20 +96,22 @@ def named_figure(name: str) -> Recipe:
     """A figure by its name; the number alone will do."""
     key = name if name.startswith("fig") else f"fig{name}"
     if key not in FIGURES:
-        raise UsageError(f"there is no figure {name!r}; {did_you_mean(key, FIGURES)}")
+        raise UsageError(f"there is no figure {name!r}: the paper has figures 1 to {len(FIGURES)}")
     return FIGURES[key]
 
 
 def _known_about(source: str, k0_s: float | None) -> tuple[Setting, Truth]:
     """The setting and the truth; the matrix itself is let go, the workers have their own."""
     matrix, setting = load(source, k0_s)
-    return setting, Truth.of(matrix, {setting.log_laplace}, (0.1, 0.2))
+    return setting, Truth.of(matrix, {setting.log_laplace, setting.capped_runtime}, (0.1, 0.2))
 
 
 def _write(recipe: Recipe, study: Study, folder: Path) -> FigureReport:
     table = folder / f"{recipe.name}.csv"
     _write_table(table, list(recipe.table(study)))
     figure = recipe.draw(study)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # the layout is found: both files keep it
     pictures = [folder / f"{recipe.name}{ending}" for ending in (".pdf", ".png")]
     for path in pictures:
         figure.savefig(path)

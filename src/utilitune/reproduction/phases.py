@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from utilitune.procedures.growth import named_schedule
-from utilitune.reproduction.drawing import COLOURS, NAMES, epsilon_curve, legend, panels, start_at, time_axis
+from utilitune.reproduction.drawing import (
+    COLOURS,
+    EPSILON,
+    GAMMA,
+    NAMES,
+    epsilon_curve,
+    legend,
+    line_style,
+    panels,
+    start_at,
+    time_axis,
+)
 from utilitune.reproduction.recipe import Claim, Recipe, Series, job, span, trajectories
 
 if TYPE_CHECKING:
@@ -19,17 +30,18 @@ DELTA = 0.01
 """δ of Section 5.2."""
 
 SCHEDULES = {
-    "gamma-focus": ("γ focus", "#d1495b"),
-    "epsilon-focus": ("ε focus", "#66a182"),
-    "balanced": ("balanced", "#edae49"),
-    "gamma-then-epsilon": ("γ then ε", "#574d68"),
+    "gamma-focus": ("γ focus", "#d1495b", "v"),
+    "epsilon-focus": ("ε focus", "#66a182", "^"),
+    "balanced": ("balanced", "#edae49", "o"),
+    "gamma-then-epsilon": ("γ then ε", "#574d68", "s"),
 }
-"""The schedules of Figure 4: their names in the paper, and a colour each."""
+"""The schedules of Figure 4: their names in the paper, a colour and a marker each."""
 
 SMALL_FACTOR = 4.0
 """What counts as "a small factor": COUP needs no more than this many times OUP's time for a phase."""
 
 _PER_PHASE = "per phase"
+_ON_THE_SAME = "OUP on the same configurations"
 _MOST_PHASES = 40
 
 
@@ -86,10 +98,14 @@ def _figure_3_table(study: Study) -> Iterable[dict[str, Any]]:
 
 
 def _draw_figure_3(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
-    figure, (left, right) = panels(1, 2, f"Figure 3: COUP against OUP — {study.setting.source}")
+    figure, (left, right) = panels(
+        1,
+        2,
+        f"Figure 3: COUP, which draws configurations, against OUP, which knows them — {study.setting.source}",
+    )
     times = _phase_times(study)
     for name in ("coup", "wager"):
-        epsilon_curve(left, study.find(_PER_PHASE, name), color=COLOURS[name], label=NAMES[name], alpha=0.9)
+        epsilon_curve(left, study.find(_PER_PHASE, name), **line_style(name))
     ends = [point for point in times["oup"] if point is not None]
     left.plot(
         [point.time_s for point in ends],
@@ -97,23 +113,20 @@ def _draw_figure_3(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         "o",
         markersize=4,
         color=COLOURS["oup"],
-        label="OUP on the same set",
     )
     time_axis(left)
     start_at(left, [outcome for _, outcome in study.played()])
     left.set_ylim(0, 1.02)
-    left.set_ylabel("ε")
-    legend(left)
+    left.set_ylabel(EPSILON)
     for name, points in times.items():
         known = [(number, point.time_s) for number, point in enumerate(points, start=1) if point is not None]
         if known:
-            right.plot(
-                *zip(*known, strict=True), marker="o", markersize=4, color=COLOURS[name], label=NAMES[name]
-            )
+            style = line_style(name) | ({"label": _ON_THE_SAME} if name == "oup" else {})
+            right.plot(*zip(*known, strict=True), marker="o", markersize=4, **style)
     right.set_yscale("log")
     right.set_xlabel("phase")
     right.set_ylabel("total time at its end (s)")
-    legend(right)
+    legend(figure)
     return figure
 
 
@@ -153,18 +166,19 @@ def _figure_4_series(setting: Setting, effort: Effort) -> list[Series]:
 
 
 def _draw_figure_4(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
-    figure, axes = panels(1, 3, f"Figure 4: schedules — {study.setting.source}")
+    figure, axes = panels(
+        1, 3, f"Figure 4: new configurations (γ) or better proofs (ε) first — {study.setting.source}"
+    )
     for series, outcome in study.played():
-        label, colour = SCHEDULES.get(series.label, (NAMES["wager"], COLOURS["wager"]))
-        style = {"color": colour, "label": label, "linewidth": 1.7}
+        label, colour, marker = SCHEDULES.get(series.label, (NAMES["wager"], COLOURS["wager"], ""))
+        style = {"color": colour, "label": label, "linewidth": 1.7, "marker": marker, "markersize": 4}
         ends = [point for point in (outcome.phases or outcome.points) if (point.gamma or 1.0) < 1]
         times = [point.time_s for point in ends]
         epsilons, gammas = [point.epsilon for point in ends], [point.gamma for point in ends]
-        mark = {"marker": "o", "markersize": 3} if outcome.phases and series.label != "wager" else {}
-        axes[0].plot(times, gammas, **mark, **style)
-        axes[1].plot(times, epsilons, **mark, **style)
-        axes[2].plot(gammas, epsilons, **mark, **style)
-    for each, name in zip(axes, ("γ", "ε", "ε"), strict=True):
+        axes[0].plot(times, gammas, **style)
+        axes[1].plot(times, epsilons, **style)
+        axes[2].plot(gammas, epsilons, **style)
+    for each, name in zip(axes, (GAMMA, EPSILON, EPSILON), strict=True):
         each.set_ylabel(name)
         each.set_ylim(0, 1.02)
     time_axis(axes[0])
@@ -173,7 +187,7 @@ def _draw_figure_4(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
     start_at(axes[1], [outcome for _, outcome in study.played()])
     shown = [point.gamma for _, outcome in study.played() for point in outcome.points if point.gamma]
     _gamma_axis(axes[2], min(shown, default=0.1))
-    legend(axes[0])
+    legend(figure)
     return figure
 
 
@@ -184,32 +198,30 @@ def _gamma_axis(axes: Any, least: float) -> None:  # noqa: ANN401 -- matplotlib'
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.set_xticks([], minor=True)
     axes.set_xlim(1.1, min(0.5, 0.9 * least))
-    axes.set_xlabel("γ")
+    axes.set_xlabel(GAMMA)
 
 
 def _figure_4_claims(study: Study) -> list[Claim]:
+    """A focus on γ has many configurations and weak guarantees, one on ε the reverse (Section 5.2)."""
     ends = {name: study.find(name, name).phases for name in SCHEDULES}
-    gammas = {
-        name: min((point.gamma or 1.0 for point in points), default=1.0) for name, points in ends.items()
-    }
-    epsilons = {
-        name: min((point.epsilon or 0.0 for point in points), default=1.0) for name, points in ends.items()
-    }
     enough = all(ends.values())
-    both = " and ".join(
-        f"{SCHEDULES[name][0]} γ = {gammas[name]:.3g}, ε = {epsilons[name]:.3g}"
-        for name in ("gamma-focus", "epsilon-focus")
+    least = {
+        name: (min(point.gamma or 1.0 for point in points), min(point.epsilon or 0.0 for point in points))
+        for name, points in ends.items()
+        if points
+    }
+    shown = ", ".join(
+        f"{SCHEDULES[name][0]} γ = {gamma:.3g} and ε = {epsilon:.3g}"
+        for name, (gamma, epsilon) in least.items()
+    )
+    (wide, weak), (narrow, strong) = (
+        least.get(name, (1.0, 1.0)) for name in ("gamma-focus", "epsilon-focus")
     )
     return [
         Claim(
-            "A focus on γ covers more of the space, and a focus on ε proves more",
-            (
-                gammas["gamma-focus"] <= min(gammas.values())
-                and epsilons["epsilon-focus"] <= min(epsilons.values())
-            )
-            if enough
-            else None,
-            f"at the end {both}" if enough else "too few configurations for a first phase",
+            "A focus on γ covers more of the space than a focus on ε, which proves more",
+            wide < narrow and strong < weak if enough else None,
+            f"smallest: {shown}" if enough else "too few configurations for a first phase",
         ),
         _at_equal_price(study, ends),
     ]

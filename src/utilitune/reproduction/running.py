@@ -1,25 +1,28 @@
 """Many jobs on several cores, each result kept as a file: what is known is not computed again.
 
 Results lie in ``cache/`` of the output folder, named by the fingerprint of their job. Jobs with the same
-utility function follow each other, so that a worker lays out its runs once for all of them.
+utility function follow each other, so that a worker lays out its runs once for all of them. Jobs of a
+procedure wait until the first of them is done: it compiles what they all need, which takes longer than
+most jobs do, and they find it on disk.
 """
 
 from __future__ import annotations
 
 import json
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from utilitune.reproduction.jobs import Outcome, run_job
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from utilitune.reproduction.jobs import Job
 
 CACHE = "cache"
+_LONGEST_TO_COMPILE = "wager"
 
 
 def run_jobs(
@@ -38,7 +41,7 @@ def run_jobs(
     place.mkdir(parents=True, exist_ok=True)
     found = {key: outcome for key in wanted if (outcome := _kept(place / f"{key}.json")) is not None}
     missing = [(key, job) for key, job in wanted.items() if key not in found]
-    missing.sort(key=lambda entry: (entry[1].source, entry[1].utility))
+    missing.sort(key=_order)
     if on_job is not None:
         on_job(len(found), len(wanted))
     for key, outcome in _made(missing, workers):
@@ -49,19 +52,45 @@ def run_jobs(
     return found
 
 
-def _made(missing: list[tuple[str, Job]], workers: int) -> Iterable[tuple[str, Outcome]]:
+def _order(entry: tuple[str, Job]) -> tuple[str, str, bool]:
+    """By utility function, and what takes longest to compile first."""
+    job = entry[1]
+    return job.source, job.utility, job.procedure != _LONGEST_TO_COMPILE
+
+
+def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, Outcome]]:
     if workers == 1 or len(missing) <= 1:
         for key, job in missing:
             yield key, run_job(job)
         return
-    with ProcessPoolExecutor(min(workers, len(missing)), mp_context=get_context("spawn")) as pool:
-        running = {pool.submit(run_job, job): key for key, job in missing}
+    count = min(workers, len(missing))
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
         try:
-            for done in as_completed(running):
-                yield running[done], done.result()
+            yield from _made_by(pool, count, list(missing))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _made_by(
+    pool: ProcessPoolExecutor, workers: int, queue: list[tuple[str, Job]]
+) -> Iterator[tuple[str, Outcome]]:
+    """Keep all workers busy, but let nobody compile what somebody else is compiling."""
+    running: dict[Future[Outcome], tuple[str, Job]] = {}
+    compiled: set[str] = set()
+    while queue or running:
+        while queue and len(running) < workers:
+            compiling = {job.procedure for _, job in running.values()} - compiled
+            at = next((at for at, (_, job) in enumerate(queue) if job.procedure not in compiling), None)
+            if at is None:
+                break
+            entry = queue.pop(at)
+            running[pool.submit(run_job, entry[1])] = entry
+        done, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in done:
+            key, job = running.pop(future)
+            compiled.add(job.procedure)
+            yield key, future.result()
 
 
 def _kept(path: Path) -> Outcome | None:
