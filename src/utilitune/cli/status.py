@@ -197,11 +197,13 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
     else:
         progress = look.result.progress
         yield "promise", look.result.promise.sentence()
-        yield "ε", f"{progress.epsilon:.4f}"
+        if not look.result.promise.refusal:
+            yield "ε", f"{progress.epsilon:.4f}"
         if progress.gamma is not None:
             yield "γ", f"{progress.gamma:.4f}"
         yield "leader", printable(look.result.command)
-        yield "in play", f"{progress.alive} of {progress.configurations} configurations"
+        if not look.result.promise.refusal:
+            yield "in play", f"{progress.alive} of {progress.configurations} configurations"
         yield "time in runs", format_duration(progress.total_time_s)
     yield "time passed", format_duration(look.elapsed_s)
     yield "runs", f"{total} ({ended})" if ended else total

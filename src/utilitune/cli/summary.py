@@ -20,9 +20,10 @@ def print_result(result: RunResult) -> None:
     console.print("Promise", style="bold")
     console.print(f"  {result.promise.sentence()}")
     console.print("Cost", style="bold")
+    in_play = "" if result.promise.refusal else f"; {progress.alive} are still in play"
     console.print(
         f"  {progress.total_time_s:,.1f} s in {progress.runs:,} runs of {progress.configurations} "
-        f"configurations; {progress.alive} are still in play."
+        f"configurations{in_play}."
     )
     if result.stop_reason is not None:
         console.print(headed("Stopped", f"({result.stop_reason.code})"))

@@ -10,9 +10,9 @@ to one pipe and reads what it cost from another; both ends and nothing else are 
 
     to us       version ␟ 3.5                     first, before irace reads its files
                 run ␟ number ␟ instance ␟ name ␟ value ␟ name ␟ value …
-                best ␟ number                     last
+                best ␟ number                     last: its answer, or after "end" that of its last iteration
     from us     ready
-                cost time
+                cost time                         or: end, when the budget is spent before irace expects it
 
 Fields are separated by the unit separator, which no parameter can hold. Times are milliseconds: irace takes
 whole numbers for its budget, and counts every run with at least a hundredth of its unit.
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from utilitune.spaces.parameters import Value
 
 SEPARATOR = "\x1f"
+END = "end"
 _SECTIONS = 4
 """The first version of irace whose parameter files have sections."""
 
@@ -63,8 +64,17 @@ utilitune_run <- function(experiment, scenario) {
   }, "")
   number <- c(experiment$id_configuration, experiment$id.configuration)[1]
   say(paste(c("run", number, experiment$instance, rbind(names(texts), texts)), collapse = "\x1f"))
-  answer <- as.numeric(strsplit(hear(), " ")[[1]])
+  answer <- hear()
+  if (answer == "end") leave()
+  answer <- as.numeric(strsplit(answer, " ")[[1]])
   list(cost = answer[1], time = answer[2])
+}
+leave <- function() {
+  if (file.exists("irace.Rdata")) {
+    load("irace.Rdata")
+    say("best", tail(iraceResults$iterationElites, 1))
+  }
+  quit(save = "no")
 }
 say("version", as.character(packageVersion("irace")))
 invisible(hear())

@@ -22,7 +22,8 @@ from typing import IO, TYPE_CHECKING, ClassVar, Self
 
 from utilitune.baselines.rival import Allowance, finished
 from utilitune.errors import MissingExtraError, TargetError, UsageError
-from utilitune.peers.irace_files import SEPARATOR, IraceTask, read_values
+from utilitune.peers.arena import HaltError
+from utilitune.peers.irace_files import END, SEPARATOR, IraceTask, read_values
 from utilitune.peers.peer import Peer
 
 if TYPE_CHECKING:
@@ -58,25 +59,27 @@ class Irace(Peer):
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Let irace race; yield its answer at the end."""
         task = self._task(arena)
+        numbers: dict[str, int] = {}
+        halt: HaltError | None = None
         with (
             tempfile.TemporaryDirectory(prefix="utilitune-irace-") as name,
             _Process(Path(name), task.write_driver(Path(name))) as process,
         ):
-            numbers: dict[str, int] = {}
             for kind, *fields in process.questions():
                 if kind == "version":
                     task.write(Path(name), fields[0])
                     process.answer("ready")
                 elif kind == "run":
-                    number, instance, *words = fields
-                    values = read_values(arena.space, dict(zip(words[::2], words[1::2], strict=True)))
-                    numbers[number] = arena.number(values)
-                    (played,) = arena.run(numbers[number], [int(instance)])
-                    process.answer(f"{-played.score!r} {played.time_s * _MS!r}")
+                    try:
+                        process.answer(_run(arena, numbers, fields))
+                    except HaltError as error:
+                        halt = error
+                        process.answer(END)
                 elif kind == "best" and fields[0] in numbers:
                     yield numbers[fields[0]]
-                    return finished("irace has used its budget up: give it a larger one to go further.")
-            raise TargetError(f"irace ended without an answer: {process.excuse()}")
+                    if halt is None:
+                        return finished("irace has used its budget up: give it a larger one to go further.")
+            raise halt or TargetError(f"irace ended without an answer: {process.excuse()}")
 
     def _task(self, arena: Arena) -> IraceTask:
         allowance = arena.allowance
@@ -90,6 +93,15 @@ class Irace(Peer):
             max_runs=None if timed else allowance.runs,
             seed=self.seed,
         )
+
+
+def _run(arena: Arena, numbers: dict[str, int], fields: list[str]) -> str:
+    """Make the run irace asks for, note whose number irace calls it by, and say what it cost."""
+    number, instance, *words = fields
+    values = read_values(arena.space, dict(zip(words[::2], words[1::2], strict=True)))
+    numbers[number] = arena.number(values)
+    (played,) = arena.run(numbers[number], [int(instance)])
+    return f"{-played.score!r} {played.time_s * _MS!r}"
 
 
 @functools.cache
