@@ -459,12 +459,17 @@ class Coordinator:
             self._announce(LeaderChanged(self._assignments[self._leader], progress))
 
     def _record_progress(self, *, final: bool = False) -> None:
-        """Add a point to the trajectory at logarithmic spacing of the time spent."""
+        """Add a point to the trajectory at logarithmic spacing of the time spent, and the last one."""
         spent_s = self._books.time_s
         due = spent_s > self._recorded_s * 10 ** (1 / _POINTS_PER_DECADE)
-        if (due or (final and spent_s > self._recorded_s)) and self._parts.engine.added:
+        if (due or (final and self._has_moved())) and self._parts.engine.added:
             self._parts.store.add_progress(self.progress)
             self._recorded_s = spent_s
+
+    def _has_moved(self) -> bool:
+        """Whether the last stored point is not where the procedure stands; it may go on without new runs."""
+        last = self._parts.store.last_progress()
+        return last is None or last.progress != self.progress
 
     def _show(self, *, final: bool = False) -> None:
         now = time.monotonic()
