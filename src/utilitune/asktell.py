@@ -210,7 +210,8 @@ class Tuner:
     def close(self) -> None:
         """End the search for now; with a folder, a new `Tuner` goes on from here."""
         self._supply.close()
-        if self._time_s > self._recorded_s:
+        last = self._store.last_progress()
+        if last is None or last.progress != self.progress:
             self._record_progress()
         interrupted = StopReason(
             "interrupted", "Closed: the answer is valid as it stands; go on at any time."
