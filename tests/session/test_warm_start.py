@@ -112,3 +112,16 @@ def test_a_configuration_that_the_earlier_run_found_cannot_be_listed_on_the_same
     store.close()
     with pytest.raises(UsageError, match=r"configuration 1 to try first was found by .*another seed"):
         earlier_of(tmp_path / "first", replace(scenario, initial=(found,)))
+
+
+@pytest.mark.parametrize("procedure", ["coup", "oup"])
+def test_what_is_kept_is_where_the_run_ended(tmp_path: Path, procedure: str):
+    options = {"configurations": 3} if procedure == "oup" else {}
+    scenario = make_scenario(tmp_path, procedure=procedure, options=options)
+    folder = tmp_path / "kept"
+    result = run_scenario(scenario, folder, settings(scenario, max_runs=60), backend=backend(1))
+    store = read_run_folder(folder)
+    last = store.last_progress()
+    store.close()
+    assert last is not None
+    assert last.progress == result.progress
