@@ -67,6 +67,17 @@ def test_keeps_configurations_in_order(store: Store):
     assert store.configurations() == records
 
 
+def test_configurations_are_kept_together_or_not_at_all(store: Store):
+    records = [ConfigurationRecord(index, {"x": index}, Origin.RANDOM) for index in range(4)]
+    store.add_configuration(*records[:3])
+    assert store.configurations() == records[:3]
+    with pytest.raises(ValueError, match="does not fit what is stored"):
+        store.add_configuration(records[3], records[1])
+    assert store.configurations() == records[:3]
+    store.add_configuration(records[3])
+    assert store.configurations() == records
+
+
 def test_numpy_values_come_back_as_plain_ones(store: Store):
     store.add_configuration(ConfigurationRecord(0, {"n": np.int64(3), "x": np.float64(0.5)}, Origin.RANDOM))
     assignment = store.configurations()[0].assignment

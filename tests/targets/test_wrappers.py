@@ -132,28 +132,29 @@ def test_a_figure_more_than_a_tenth_off_is_told(
     raw = RawResult(
         Ending.EXITED, cpu_s=measured_s, wall_s=9.0, exit_code=0, matches=(f"SAT, {reported}, 0, 0, 7",)
     )
-    text = rules(trusted).disagreement(INVOCATION, raw)
+    judged = rules(trusted).judge(INVOCATION, raw)
+    text = rules(trusted).disagreement(INVOCATION, judged)
     assert bool(text) == warned
     if warned:
         counts = "what it reports counts" if trusted else "what was measured counts"
         assert counts in text
         assert f"{reported:.3g} s" in text
         assert "cpu time" in text
-    outcome = rules(trusted).outcome(INVOCATION, raw)
-    assert outcome.runtime_s == (reported if trusted else measured_s)
+    assert judged.outcome.runtime_s == (reported if trusted else measured_s)
 
 
 def test_a_small_difference_can_be_told_as_well():
     raw = RawResult(Ending.EXITED, cpu_s=0.09, exit_code=0, matches=("SAT, 0.05, 0, 0, 7",))
-    assert rules(trusted=False).disagreement(INVOCATION, raw) == ""
-    told = rules(trusted=False).disagreement(INVOCATION, raw, unnoticed_s=0.0)
+    judged = rules(trusted=False).judge(INVOCATION, raw)
+    assert rules(trusted=False).disagreement(INVOCATION, judged) == ""
+    told = rules(trusted=False).disagreement(INVOCATION, judged, unnoticed_s=0.0)
     assert "reported 0.05 s for a run of which 0.09 s of cpu time were measured" in told
     assert "target.reported_runtime chooses the other, after 'utilitune convert'" in told
 
 
 def test_runs_that_were_stopped_are_not_compared():
     raw = RawResult(Ending.CAPTIME, cpu_s=2.6, matches=("SAT, 0.1, 0, 0, 7",))
-    assert rules(trusted=False).disagreement(INVOCATION, raw) == ""
+    assert rules(trusted=False).disagreement(INVOCATION, rules(trusted=False).judge(INVOCATION, raw)) == ""
 
 
 def test_placeholders_of_other_tools_are_filled_exactly():

@@ -108,7 +108,8 @@ def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
 def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> tuple[RunOutcome, str]:
     backend.submit(0, rules.job(invocation))
     [(_, raw)] = backend.wait()
-    return rules.outcome(invocation, raw), rules.disagreement(invocation, raw, unnoticed_s=0.0)
+    judged = rules.judge(invocation, raw)
+    return judged.outcome, rules.disagreement(invocation, judged, unnoticed_s=0.0)
 
 
 def _start_up_s(

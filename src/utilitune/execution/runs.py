@@ -8,6 +8,7 @@ ended by itself within its limits is judged by the target.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from utilitune.domain import Measure, RunOutcome, RunStatus
 from utilitune.errors import TargetError
@@ -19,6 +20,14 @@ DISAGREEMENT = "The wrapper reported"
 
 _TOLERANCE = 0.1
 _UNNOTICED_S = 0.1
+
+
+class Judged(NamedTuple):
+    """What a run counts as, what was measured of it, and what it says of itself where it says something."""
+
+    outcome: RunOutcome
+    measured_s: float
+    reported_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +72,10 @@ class RunRules:
 
     def outcome(self, invocation: Invocation, raw: RawResult) -> RunOutcome:
         """Say what a run counts as; raises a `TargetError` if it could not be made."""
+        return self.judge(invocation, raw).outcome
+
+    def judge(self, invocation: Invocation, raw: RawResult) -> Judged:
+        """The same, together with the two figures for its runtime that `disagreement` compares."""
         if raw.launch_error:
             raise TargetError(f"the target cannot be run: {raw.launch_error}; {self._reproduce(invocation)}")
         if raw.ending is Ending.CANCELLED:
@@ -73,7 +86,7 @@ class RunRules:
         late = verdict.status is RunStatus.FINISHED and runtime_s > invocation.captime_s
         status = RunStatus.TIMEOUT if late else verdict.status
         stopped = status is RunStatus.TIMEOUT and not self.target.reports_runtime
-        return RunOutcome(
+        outcome = RunOutcome(
             status=status,
             runtime_s=invocation.captime_s if status is RunStatus.TIMEOUT else runtime_s,
             cpu_s=raw.cpu_s,
@@ -84,15 +97,15 @@ class RunRules:
             output_tail=raw.output_tail,
             detail=verdict.detail,
         )
+        return Judged(outcome, measured_s, verdict.reported_s)
 
-    def disagreement(self, invocation: Invocation, raw: RawResult, unnoticed_s: float = _UNNOTICED_S) -> str:
+    def disagreement(self, invocation: Invocation, judged: Judged, unnoticed_s: float = _UNNOTICED_S) -> str:
         """A sentence where a finished run's own figure is far from the measured one, else nothing.
 
         Far is more than a tenth of the larger figure and more than `unnoticed_s`, which the start of an
         interpreter takes.
         """
-        measured_s = raw.cpu_s if self.measure is Measure.CPU else raw.wall_s
-        reported_s = self._verdict(invocation, raw, measured_s).reported_s
+        measured_s, reported_s = judged.measured_s, judged.reported_s
         if reported_s is None:
             return ""
         if abs(reported_s - measured_s) <= max(_TOLERANCE * max(reported_s, measured_s), unnoticed_s):

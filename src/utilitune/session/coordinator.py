@@ -38,16 +38,18 @@ if TYPE_CHECKING:
 
     from utilitune.domain import RunOutcome, RunRequest
     from utilitune.execution.backend import Backend
-    from utilitune.execution.runs import RunRules
+    from utilitune.execution.runs import Judged, RunRules
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import LiveEvidence
     from utilitune.session.reusing import EarlierRuns
-    from utilitune.session.supply import ConfigurationSupply
+    from utilitune.session.supply import ConfigurationSupply, Drawn
     from utilitune.store.base import Store
+    from utilitune.targets.base import RawResult
 
 _ROUNDS_PER_CALL = 100_000
 _POINTS_PER_DECADE = 40
 _UPDATE_EVERY_S = 0.1
+_JOINING_TOGETHER = 32
 _STORED_ORIGINS = {
     Origin.GIVEN: StoredOrigin.USER,
     Origin.RANDOM: StoredOrigin.RANDOM,
@@ -300,30 +302,29 @@ class Coordinator:
         )
         last = store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
-        for index in range(len(self._parts.supply.given)):
-            self._take_in(index)
+        self._take_in(range(len(self._parts.supply.given)))
 
     def _take_in_missing(self) -> None:
         """Let join what the procedure lacks; beyond what is stored, only until a budget is spent."""
         engine = self._parts.engine
-        for _ in range(engine.missing_configurations):
-            self._take_in(engine.added)
+        end = engine.added + engine.missing_configurations
+        while engine.added < end:
+            self._take_in(range(engine.added, min(end, engine.added + _JOINING_TOGETHER)))
             if engine.added >= len(self._assignments) and (self._stop or self._spent()):
                 return
 
-    def _take_in(self, index: int) -> None:
-        """Configuration number `index` joins; a new one is stored first."""
-        assignment, origin, first_position = self._parts.supply.draw(index)
-        if index == len(self._assignments):
-            is_default = index == 0 and origin is Origin.GIVEN
-            stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[origin]
-            self._parts.store.add_configuration(
-                ConfigurationRecord(index, dict(assignment), stored, first_position, time.time())
-            )
-            self._assignments.append(assignment)
-            self._take_over(index)
-        self._parts.engine.add(origin, first_position)
-        self._announce(ConfigurationJoined(index, assignment, origin.value))
+    def _take_in(self, indices: range) -> None:
+        """The configurations of these numbers join; new ones are all stored first."""
+        drawn = [self._parts.supply.draw(index) for index in indices]
+        fresh = [pair for pair in zip(indices, drawn, strict=True) if pair[0] >= len(self._assignments)]
+        if fresh:
+            self._parts.store.add_configuration(*(_as_record(index, each) for index, each in fresh))
+        for index, (assignment, origin, first_position) in zip(indices, drawn, strict=True):
+            if index == len(self._assignments):
+                self._assignments.append(assignment)
+                self._take_over(index)
+            self._parts.engine.add(origin, first_position)
+            self._announce(ConfigurationJoined(index, assignment, origin.value))
 
     def _take_over(self, index: int) -> None:
         """Let the runs count that an earlier run folder has of a new configuration."""
@@ -381,13 +382,14 @@ class Coordinator:
         if failed is not None:
             raise failed
 
-    def _land(self, job: int, raw: Any) -> None:  # noqa: ANN401 -- a RawResult
+    def _land(self, job: int, raw: RawResult) -> None:
         """One run has ended: judge it, store it, then let it count."""
         flight = self._flights.pop(job)
         del self._under_way[flight.request.configuration, flight.request.position]
         if raw.ending is Ending.CANCELLED:
             return
-        outcome = self._parts.rules.outcome(flight.invocation, raw)
+        judged = self._parts.rules.judge(flight.invocation, raw)
+        outcome = judged.outcome
         self._parts.store.add_run(
             RunRecord(
                 flight.request,
@@ -401,7 +403,7 @@ class Coordinator:
         self._books.note(outcome)
         self._tell(flight.request, outcome)
         self._judge_failure(flight, outcome)
-        self._cross_check(flight, raw)
+        self._cross_check(flight, judged)
         self._announce(RunEnded(flight.request, flight.invocation.instance, flight.invocation.seed, outcome))
 
     def _tell(self, request: RunRequest, outcome: RunOutcome) -> None:
@@ -427,9 +429,9 @@ class Coordinator:
         )
         self._stop = self._stop or reason
 
-    def _cross_check(self, flight: _InFlight, raw: Any) -> None:  # noqa: ANN401 -- a RawResult
+    def _cross_check(self, flight: _InFlight, judged: Judged) -> None:
         """Warn, once in the life of a run, where a wrapper's own figure is far from the measured one."""
-        if not self._cross_checked and (text := self._parts.rules.disagreement(flight.invocation, raw)):
+        if not self._cross_checked and (text := self._parts.rules.disagreement(flight.invocation, judged)):
             self._cross_checked = True
             if not any(event.text.startswith(DISAGREEMENT) for event in self._parts.store.events()):
                 self._parts.store.add_event("warning", text)
@@ -492,3 +494,10 @@ class Coordinator:
                 budget=self._budget,
             )
         )
+
+
+def _as_record(index: int, drawn: Drawn) -> ConfigurationRecord:
+    assignment, origin, first_position = drawn
+    is_default = index == 0 and origin is Origin.GIVEN
+    stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[origin]
+    return ConfigurationRecord(index, dict(assignment), stored, first_position, time.time())

@@ -87,7 +87,7 @@ class RunResult:
             warnings=tuple(event.text for event in store.events() if event.kind == "warning"),
             note=note,
             folder=folder,
-            runs=tuple(run_rows(store)) if with_runs else (),
+            runs=tuple(run_rows(store, configurations)) if with_runs else (),
         )
 
     def to_dict(self) -> dict[str, Any]:

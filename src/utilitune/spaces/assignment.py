@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ class Assignment(Mapping[str, "Value"]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def items(self) -> ItemsView[str, Value]:
+        """The same view that a dictionary gives, which is faster to walk through than the usual one."""
+        return self._values.items()
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Assignment):

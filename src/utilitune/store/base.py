@@ -95,8 +95,8 @@ class Store(StoreReader, Protocol):
     def end_session(self, stop: StopReason | None = None) -> None:
         """Note that the current session ended, and why."""
 
-    def add_configuration(self, record: ConfigurationRecord) -> None:
-        """Keep a configuration; its index must be new, else `ValueError`."""
+    def add_configuration(self, *records: ConfigurationRecord) -> None:
+        """Keep one configuration, or several together; every index must be new, else `ValueError`."""
 
     def add_run(self, record: RunRecord) -> int:
         """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""

@@ -19,14 +19,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from utilitune.store.base import StoreReader
-    from utilitune.store.records import RunRecord
+    from utilitune.store.records import ConfigurationRecord, RunRecord
 
 _BATCH_ROWS = 50_000
 
 
-def run_rows(store: StoreReader) -> Iterator[dict[str, Any]]:
-    """Every run as one flat dict; all dicts have the same keys in the same order."""
-    configurations = {record.index: record for record in store.configurations()}
+def run_rows(
+    store: StoreReader, known: Iterable[ConfigurationRecord] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Every run as one flat dict; all dicts have the same keys in the same order.
+
+    Args:
+        store: Where they are kept.
+        known: The configurations, where somebody has read them already.
+    """
+    configurations = {record.index: record for record in known or store.configurations()}
     names = sorted({name for record in configurations.values() for name in record.assignment})
     parameters = {
         index: {f"parameter.{name}": record.assignment.get(name) for name in names}

@@ -49,11 +49,12 @@ class MemoryStore:
         if self._sessions and self._sessions[-1].ended_at is None:
             self._sessions[-1] = replace(self._sessions[-1], ended_at=time.time(), stop=stop)
 
-    def add_configuration(self, record: ConfigurationRecord) -> None:
-        """Keep a configuration; its index must be new, else `ValueError`."""
-        if record.index in self._configurations:
-            raise ValueError(f"does not fit what is stored: configuration {record.index} is already there")
-        self._configurations[record.index] = replace(record, assignment=_as_stored(record.assignment))
+    def add_configuration(self, *records: ConfigurationRecord) -> None:
+        """Keep one configuration, or several together; every index must be new, else `ValueError`."""
+        new = {record.index: replace(record, assignment=_as_stored(record.assignment)) for record in records}
+        if len(new) < len(records) or new.keys() & self._configurations.keys():
+            raise ValueError("does not fit what is stored: a configuration is already there")
+        self._configurations.update(new)
 
     def add_run(self, record: RunRecord) -> int:
         """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -52,6 +53,7 @@ class RunFolderReader:
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
         self.folder = folder
         self._connection = connection
+        self._stop_file = os.fspath(folder / STOP_NAME)
         found = list(self._rows("SELECT scenario, digest FROM snapshot"))
         if not found:
             raise StoreError(f"{folder / DATABASE_NAME} is damaged: restore a copy or use another --folder")
@@ -129,7 +131,7 @@ class RunFolderReader:
 
     def stop_requested(self) -> bool:
         """Whether somebody asked for a stop since the latest session began."""
-        return (self.folder / STOP_NAME).exists()
+        return os.path.exists(self._stop_file)  # noqa: PTH110 - asked between any two runs
 
     def close(self) -> None:
         """Release everything; a closed store answers nothing more."""
@@ -164,16 +166,14 @@ class RunFolder(RunFolderReader):
         code, advice = (None, None) if stop is None else (stop.code, stop.advice)
         self._write(schema.END_SESSION, time.time(), code, advice)
 
-    def add_configuration(self, record: ConfigurationRecord) -> None:
-        """Keep a configuration; its index must be new, else `ValueError`."""
-        self._write(
-            schema.INSERT_CONFIGURATION,
-            record.index,
-            to_json(record.assignment),
-            record.origin.value,
-            record.first_position,
-            record.drawn_at,
-        )
+    def add_configuration(self, *records: ConfigurationRecord) -> None:
+        """Keep one configuration, or several together; every index must be new, else `ValueError`."""
+        rows = [
+            (each.index, to_json(each.assignment), each.origin.value, each.first_position, each.drawn_at)
+            for each in records
+        ]
+        with self._transaction():
+            self._connection.executemany(schema.INSERT_CONFIGURATION, rows)
 
     def add_run(self, record: RunRecord) -> int:
         """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""

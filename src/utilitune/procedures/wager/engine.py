@@ -19,13 +19,13 @@ import numpy as np
 
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 from utilitune.errors import UsageError
-from utilitune.procedures.engine import LINE_PER_RUN, Halt, NextRuns, Origin, PauseAt, runs_ahead
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
 from utilitune.procedures.paper import FixedSet, Phases
 from utilitune.procedures.wager import rounds
+from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
 from utilitune.procedures.wager.growth import Adaptive, Stage, gamma_of, stage
-from utilitune.procedures.wager.leader import in_line, place, settle
-from utilitune.procedures.wager.planning import first_level
+from utilitune.procedures.wager.leader import place, settle
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares
 from utilitune.procedures.wager.state import (
     AMOUNTS,
@@ -37,7 +37,6 @@ from utilitune.procedures.wager.state import (
     CHOSEN_POSITION,
     COUNTERS,
     LEADER,
-    NO_LEVEL,
     OUTSIDERS,
     ROUNDS,
     RUNS,
@@ -322,11 +321,7 @@ class WagerEngine:
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the leader and of those who contribute most to ε, broad first, then deep."""
-        line = in_line(self._play, self.added, LINE_PER_RUN * count)
-        arms = self._play.arms[line]
-        level = np.where(arms["level"] == NO_LEVEL, first_level(self._play), arms["level"])
-        position = arms["first"].astype(np.int64) + arms["runs"]
-        following = NextRuns(line, position, self._play.grid.captime_s[level])
+        following = next_runs(self._play, self.added, LINE_PER_RUN * count)
         return runs_ahead(self._evidence, following, count)
 
     def _contributions(self) -> NDArray[np.float64]:

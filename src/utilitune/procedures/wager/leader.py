@@ -15,7 +15,6 @@ The leader is the arm with the largest X̄_i − sqrt(0.12/m_i); it changes only
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,9 +35,6 @@ from utilitune.procedures.wager.state import (
     LEADER,
     Play,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _CAUTION = 0.12
 _SWITCH_MARGIN = 0.1
@@ -67,30 +63,6 @@ def place(play: Play, i: int) -> None:
 def contribution(play: Play, i: int) -> float:
     """What arm i contributes to ε: min(UCB_i − LCB_b, D_ib)."""
     return float(min(play.arms[i].upper - play.arms[play.counters[LEADER]].lower, play.arms[i].apart))
-
-
-@compiled
-def in_line(play: Play, present: int, count: int) -> NDArray[np.int64]:
-    """The leader, then up to `count` of the first `present` arms, the largest contribution to ε first."""
-    b = play.counters[LEADER]
-    line = np.empty(min(count, present - 1) + 1, dtype=np.int64)
-    worth = np.empty(line.size)
-    line[0], worth[0] = b, np.inf
-    have = 1
-    for i in range(present):
-        if i == b:
-            continue
-        value = contribution(play, i) if play.arms[i].rank > 0 else -np.inf
-        if have < line.size:
-            have += 1
-        elif value <= worth[have - 1]:
-            continue
-        k = have - 1
-        while worth[k - 1] < value:
-            line[k], worth[k] = line[k - 1], worth[k - 1]
-            k -= 1
-        line[k], worth[k] = i, value
-    return line
 
 
 @compiled

@@ -1,0 +1,54 @@
+"""Which runs `wager` is likely to need soon: those of the leader and of those who keep ε from falling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.compiled import compiled
+from utilitune.procedures.engine import NextRuns
+from utilitune.procedures.wager.leader import contribution
+from utilitune.procedures.wager.planning import first_level
+from utilitune.procedures.wager.state import LEADER, NO_LEVEL, Play
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@compiled
+def next_runs(play: Play, present: int, count: int) -> NextRuns:
+    """The next runs of the leader and of up to `count` of the first `present` arms."""
+    line = _in_line(play, present, count)
+    position = np.empty(line.size, dtype=np.int64)
+    captime_s = np.empty(line.size)
+    first = first_level(play)
+    for place in range(line.size):
+        arm = play.arms[line[place]]
+        position[place] = arm.first + arm.runs
+        captime_s[place] = play.grid.captime_s[first if arm.level == NO_LEVEL else arm.level]
+    return NextRuns(line, position, captime_s)
+
+
+@compiled
+def _in_line(play: Play, present: int, count: int) -> NDArray[np.int64]:
+    """The leader, then the arms with the largest contributions to ε; of equal ones the earlier."""
+    b = play.counters[LEADER]
+    line = np.empty(min(count, present - 1) + 1, dtype=np.int64)
+    worth = np.empty(line.size)
+    line[0], worth[0] = b, np.inf
+    have = 1
+    for i in range(present):
+        if i == b:
+            continue
+        value = contribution(play, i) if play.arms[i].rank > 0 else -np.inf
+        if have < line.size:
+            have += 1
+        elif value <= worth[have - 1]:
+            continue
+        place = have - 1
+        while worth[place - 1] < value:
+            line[place], worth[place] = line[place - 1], worth[place - 1]
+            place -= 1
+        line[place], worth[place] = i, value
+    return line
