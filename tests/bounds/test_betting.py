@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utilitune.bounds.betting import FRACTIONS, INFINITE, lower_bound, raised_bound, upper_bound
+from utilitune.bounds.betting import FRACTIONS, INFINITE, WEIGHTS, lower_bound, raised_bound, upper_bound
 from utilitune.errors import UsageError
 
 utilities = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60)
@@ -17,9 +17,9 @@ shares = st.sampled_from([0.3, 0.05, 0.001])
 
 
 def capital(values: list[float], mu: float, population: int = INFINITE) -> float:
-    """Σ_c w ∏ [(1 − c) + c X/μ_j], straight from the definition; infinite for refuted hypotheses."""
+    """Σ_c w_c ∏ [(1 − c) + c X/μ_j], straight from the definition; infinite for refuted hypotheses."""
     total = 0.0
-    for fraction in FRACTIONS:
+    for fraction, weight in zip(FRACTIONS, WEIGHTS, strict=True):
         product, seen = 1.0, 0.0
         for j, value in enumerate(values):
             mean = mu if population == INFINITE else (population * mu - seen) / (population - j)
@@ -27,10 +27,15 @@ def capital(values: list[float], mu: float, population: int = INFINITE) -> float
                 return math.inf if population * mu < sum(values) else product
             product *= 1 - fraction + fraction * value / mean
             seen += value
-        total += product / len(FRACTIONS)
+        total += weight * product
     if population != INFINITE and population * mu < sum(values):
         return math.inf
     return total
+
+
+def test_all_bets_together_start_with_no_more_than_one():
+    assert math.fsum(WEIGHTS) <= 1.0 + 1e-15
+    assert np.all((FRACTIONS > 0) & (FRACTIONS < 1))
 
 
 @given(utilities, shares)

@@ -5,7 +5,7 @@ that challenger i can be worth on instance j and X_j the least that leader b is 
 Z_j = 1 − Y_j + X_j ≥ 0 is at most 1 − u(t_ij) + u(t_bj), whose mean is 1 − (U_i − U_b), and the bet of
 `betting` on it,
 
-    P(e) = Σ_c w · ∏_j [(1 − c) + c · Z_j/(1 − e)],
+    P(e) = Σ_c w_c · ∏_j [(1 − c) + c · Z_j/(1 − e)],
 
 grows in e. So D = min{e : P(e) ≥ 1/δ} is an upper bound on U_i − U_b, for all times and all e at once. Where
 the hardness of instances dominates, Z varies far less than either utility, and D is the better test.

@@ -34,11 +34,25 @@ class TestShares:
         assert answers + pairs_of_the_best + 1 / upper_threshold(shares, n) == pytest.approx(0.1)
 
     def test_a_growing_set_spends_half_of_delta_at_most(self):
-        shares, many = growing_shares(0.1), range(1, 20000)
-        answers = sum(1 / lower_threshold(shares, b) for b in many)
-        records = sum(1 / upper_threshold(shares, i) / i for i in many)
-        pairs = sum(1 / paired_threshold(shares, i, 1) / i for i in many) * 2  # Σ_b w(b) = 1 = 2 w(1)
-        assert answers + records + pairs <= 0.05
+        """Beyond `many`, what is left of each series is bounded by its telescoping sum or its integral."""
+        shares, many = growing_shares(0.1), 20000
+        numbers, left = range(1, many + 1), 100 / (many + 100)
+        answers = sum(1 / lower_threshold(shares, b) for b in numbers) * 2  # draws, and the others
+        pairs_of_one = sum(1 / paired_threshold(shares, 1, b) for b in numbers) * 2
+        assert answers == pytest.approx(shares.lower * (1 - left))
+        records = sum(1 / upper_threshold(shares, k) / k for k in numbers) / shares.upper
+        records += 1 / ((2 + math.log(1000)) * (1 + math.log(many / 1000)))
+        assert 0.9 < records <= 1
+        pairs = pairs_of_one / (1 - left) * upper_threshold(shares, 1) * shares.upper * records
+        assert pairs == pytest.approx(shares.paired * records)
+        assert shares.lower + shares.upper * records + pairs <= 0.05
+
+    def test_draws_that_keep_coming_are_never_out_of_shares(self):
+        shares = growing_shares(0.1)
+        for threshold in (lower_threshold, upper_threshold):
+            values = [threshold(shares, 10**power) for power in range(10)]
+            assert values == sorted(values)
+            assert values[-1] < 1e20
 
 
 class TestCaptimes:

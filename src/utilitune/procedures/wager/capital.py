@@ -63,7 +63,7 @@ def refresh_lower(play: Play, i: int) -> None:
         arms[i].lower = max(arms[i].lower, arms[i].least / play.rules.population)
         return
     values = least_values(play, i, arms[i].first, arms[i].first + arms[i].runs)
-    threshold = lower_threshold(play.shares, i + 1)
+    threshold = lower_threshold(play.shares, arms[i].number)
     arms[i].lower = raised_bound(values, play.rules.population, arms[i].lower, threshold)
 
 

@@ -30,7 +30,7 @@ _PAIRED_VARIANCE = 0.5  # of the variance of one utility, where no pair is known
 _MOST_RUNS = 1e9
 _LEADER_SHARE = 0.1  # of the time spent on all others
 _GROWING_LEADER_SHARE = 0.2  # pairs are dearer there, as they pay for two numbers
-_SHORTCUT = 4.0
+_SHORTCUT = 8.0
 _LEAST_STEP = 1.1
 
 
