@@ -13,8 +13,8 @@ kind gets, with K = 100,
 
     w_b/2,    w_b = K/((b + K − 1)(b + K)) = K/(b + K − 1) − K/(b + K),    Σ w_b = 1.
 
-Only a random draw that is the best so far needs a valid upper bound; the k-th is that with probability at most
-1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
+Only a random draw that is the best so far needs a valid upper bound; the k-th is that with probability at
+most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
 
     r_k = 1/((2 + ln R)·(1 + ln max(1, k/R))²).
 
