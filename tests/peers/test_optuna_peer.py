@@ -1,36 +1,31 @@
-"""Optuna as a rival: what it pays, what it answers, when it ends."""
+"""Optuna as a peer: what it pays, what it answers, when it ends."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import replace
+
 import pytest
+from peers import playgrounds
+from peers.playgrounds import BEST_ROW, played_live, rows_on_a_line
 
-from utilitune import RuntimeMatrix, parse_utility
-from utilitune.baselines.rival import Allowance, Objective, RecordedRuns, play_rival
+from utilitune.baselines.rival import Allowance, Objective, play_rival
 from utilitune.errors import MissingExtraError, UsageError
-from utilitune.peers import OptunaPeer, Sampler, optuna_peer
+from utilitune.peers import OptunaRandom, OptunaTpe
+from utilitune.spaces import ParameterSpace
 
-UTILITY = parse_utility("uniform(k0=10)")
-FEATURES = np.linspace(0, 1, 25)[:, None]
-
-
-def recorded() -> RecordedRuns:
-    """25 configurations on a line; the one at 0.25 is the best."""
-    generator = np.random.default_rng(3)
-    means = 1 + 8 * np.abs(FEATURES[:, 0] - 0.25)
-    runtimes = means[:, None] * generator.uniform(0.8, 1.2, (25, 200))
-    return RecordedRuns.of(RuntimeMatrix.from_array(runtimes, cutoff_s=20), UTILITY)
+BOTH = pytest.mark.parametrize("kind", [OptunaRandom, OptunaTpe])
+needs_optuna = pytest.mark.skipif(not OptunaTpe.is_installed(), reason="the extra 'peers' is not installed")
 
 
-@pytest.mark.parametrize("sampler", Sampler)
-def test_it_finds_a_good_row_and_pays_for_every_new_run_once(sampler: Sampler):
-    pytest.importorskip("optuna", reason="the extra 'peers' is not installed")
-    runs = recorded()
-    peer = OptunaPeer(FEATURES, sampler, instances=16, trials=60, seed=1)
+@needs_optuna
+@BOTH
+def test_it_finds_a_good_row_and_pays_for_every_new_run_once(kind):
+    runs = rows_on_a_line()
+    peer = kind(instances=16, trials=60, seed=1)
     points, stop = play_rival(peer, runs)
     assert stop.code == "finished"
     assert len(points) == 60
-    assert abs(points[-1].best_index - 6) <= 2
+    assert abs(points[-1].best_index - BEST_ROW) <= 2
     assert points[-1].runs <= 25 * 16
     runtimes = runs.evidence.runtime_s.reshape(25, 200)
     assert points[-1].total_time_s <= runtimes[:, :16].sum()
@@ -40,29 +35,58 @@ def test_it_finds_a_good_row_and_pays_for_every_new_run_once(sampler: Sampler):
     assert again[-1] == points[-1]
 
 
+@needs_optuna
 def test_it_stops_when_its_time_is_spent():
-    pytest.importorskip("optuna", reason="the extra 'peers' is not installed")
-    points, stop = play_rival(OptunaPeer(FEATURES, instances=16), recorded(), Allowance(total_time_s=200.0))
+    points, stop = play_rival(OptunaTpe(instances=16), rows_on_a_line(), Allowance(total_time_s=200.0))
     assert stop.code == "time-limit"
-    assert points[-1].total_time_s >= 200
+    assert 200 <= points[-1].total_time_s < 220
     assert points[-2].total_time_s < 200
 
 
+@needs_optuna
 def test_runtime_may_be_the_objective():
-    pytest.importorskip("optuna", reason="the extra 'peers' is not installed")
-    peer = OptunaPeer(FEATURES, instances=8, trials=40, objective=Objective.RUNTIME, captime_s=5.0)
-    points, _ = play_rival(peer, recorded())
-    assert abs(points[-1].best_index - 6) <= 3
+    peer = OptunaTpe(instances=8, trials=40, objective=Objective.RUNTIME, captime_s=5.0)
+    points, _ = play_rival(peer, rows_on_a_line())
+    assert abs(points[-1].best_index - BEST_ROW) <= 3
+
+
+@needs_optuna
+@BOTH
+def test_live_it_begins_with_the_default_and_proposes_only_what_is_allowed(kind):
+    final, store = played_live(kind(instances=4, trials=30), Allowance(total_time_s=500.0))
+    records = store.configurations()
+    assert records[0].assignment == playgrounds.SCENARIO.space.default()
+    assert next(store.runs()).request.configuration == 0
+    assert final.configurations > 5
+    best = records[final.best_index].assignment
+    assert best["alpha"] / best["speed"] < 0.4
+
+
+@needs_optuna
+def test_a_space_that_forbids_nearly_everything_ends_it(monkeypatch):
+    space = ParameterSpace.from_tables(
+        {"alpha": {"type": "float", "range": [0.0, 1.0], "default": 0.0}}, [{"clause": "alpha > 0.000001"}]
+    )
+    monkeypatch.setattr("utilitune.peers.optuna_peer._ATTEMPTS", 20)
+    monkeypatch.setattr(playgrounds, "SCENARIO", replace(playgrounds.SCENARIO, space=space))
+    program = playgrounds.Program()
+    monkeypatch.setattr(playgrounds.Program, "__call__", lambda *_: playgrounds.SimulatedRun(1.0))
+    final, store = played_live(OptunaRandom(instances=2), Allowance(runs=100), program=program)
+    assert final.configurations == 1
+    assert "use conditions in place of forbidden clauses" in store.sessions()[-1].stop.advice
 
 
 def test_mistakes_are_refused(monkeypatch):
-    with pytest.raises(UsageError, match="instances of a trial must be"):
-        OptunaPeer(FEATURES, instances=0)
-    with pytest.raises(UsageError, match="must be a Sampler"):
-        OptunaPeer(FEATURES, "grid")
-    monkeypatch.setattr(optuna_peer, "optuna_is_installed", lambda: True)
-    with pytest.raises(UsageError, match="features of 3 configurations, but 25 rows"):
-        play_rival(OptunaPeer(FEATURES[:3]), recorded())
-    monkeypatch.setattr(optuna_peer, "optuna_is_installed", lambda: False)
+    with pytest.raises(UsageError, match="number of instances must be"):
+        OptunaTpe(instances=0)
+    with pytest.raises(UsageError, match="number of trials must be"):
+        OptunaTpe(trials=0)
+    with pytest.raises(UsageError, match="must be an Objective"):
+        OptunaTpe(objective="utility")
+    with pytest.raises(UsageError, match="seed must be a whole number"):
+        OptunaTpe(seed=-1)
+    with pytest.raises(UsageError, match="seed must be at most"):
+        OptunaTpe(seed=2**40)
+    monkeypatch.setattr("utilitune.peers.optuna_peer.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"utilitune\[peers\]"):
-        play_rival(OptunaPeer(FEATURES), recorded())
+        play_rival(OptunaTpe(), rows_on_a_line())

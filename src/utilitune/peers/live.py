@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from utilitune.baselines.rival import Allowance, Objective
@@ -169,10 +169,38 @@ def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callab
     return worth
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Who configures what, with which budget; made by `Match.of`.
+
+    Attributes:
+        scenario: The scenario, with the peer as its procedure.
+        peer: The peer.
+        budget: What it may spend.
+        captime_s: Where runs are stopped.
+    """
+
+    scenario: Scenario
+    peer: Peer
+    budget: Allowance
+    captime_s: float
+
+    @classmethod
+    def of(cls, scenario: Scenario, peer: Peer, budget: Allowance | None = None) -> Match:
+        """A match on a scenario, whose largest captime and budget count where nothing else is said."""
+        captime_s = scenario.max_captime_s if peer.captime_s is None else peer.captime_s
+        if captime_s is None:
+            raise UsageError("this scenario has no largest captime: say with --captime when to stop a run")
+        own = {field.name: getattr(peer, field.name) for field in fields(peer)}
+        options = {name: value for name, value in own.items() if value is not None}
+        told = replace(scenario, procedure=peer.name, options=options)
+        return cls(told, peer, budget or budget_of(scenario), captime_s)
+
+
 def play_live(
     scenario: Scenario,
     peer: Peer,
-    allowance: Allowance | None = None,
+    budget: Allowance | None = None,
     *,
     folder: Path | None = None,
     workers: int | None = None,
@@ -183,41 +211,52 @@ def play_live(
     Args:
         scenario: What to configure.
         peer: Who does it.
-        allowance: Its budget; that of the scenario if left out.
+        budget: What it may spend; that of the scenario if left out.
         folder: Where the runs are kept, to go on later; nowhere if left out.
         workers: Runs at the same time, where the peer asks for several; the scenario's number, or the cores,
             if left out.
         on_progress: Called whenever the peer has an answer to look at.
     """
     peer.require_installed()
-    told = peer_scenario(scenario, peer)
-    budget = allowance or budget_of(scenario)
-    if peer.captime_s is None and scenario.max_captime_s is None:
-        raise UsageError("this scenario has no largest captime: say with --captime when to stop a run")
-    captime_s = peer.captime_s or scenario.max_captime_s or 0.0
-    snapshot = Snapshot(told.snapshot(), told.digest())
+    match = Match.of(scenario, peer, budget)
+    snapshot = Snapshot(match.scenario.snapshot(), match.scenario.digest())
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
-    count = worker_count(scenario, workers)
-    worth = worth_of(parse_utility(scenario.utility), peer.objective, captime_s)
-    with contextlib.closing(store), backend_for(scenario, count) as backend:
-        arena = Arena(LiveGround(told, store, backend, worth, captime_s), budget, peer.instances)
-        store.begin_session({"procedure": {"name": peer.name}, "workers": count})
-        reason = StopReason("failed", "The run ended with an error: mend it and start again.")
-        try:
-            final, reason = _drive(peer, arena, _Diary(store, told.delta), on_progress)
-        except UtilituneError as error:
-            reason = StopReason("failed", str(error))
-            raise
-        finally:
-            store.end_session(reason)
+    with (
+        contextlib.closing(store),
+        backend_for(scenario, worker_count(scenario, workers)) as backend,
+    ):
+        final = play_into(store, backend, match, on_progress)
         return RunResult.read(store, folder, final=final)
 
 
-def peer_scenario(scenario: Scenario, peer: Peer) -> Scenario:
-    """The scenario with the peer as its procedure."""
-    own = {field.name: getattr(peer, field.name) for field in fields(peer)}
-    options = {name: value for name, value in own.items() if value is not None}
-    return replace(scenario, procedure=peer.name, options=options)
+def play_into(
+    store: Store,
+    backend: Backend,
+    match: Match,
+    on_progress: Callable[[Standing], None] | None = None,
+) -> Progress:
+    """Let a peer play, keep every run in a store, and return where the peer stands at its end.
+
+    Args:
+        store: Where runs are kept, and where earlier ones are found.
+        backend: What makes the runs.
+        match: Who configures what.
+        on_progress: Called whenever the peer has an answer to look at.
+    """
+    scenario, peer = match.scenario, match.peer
+    worth = worth_of(parse_utility(scenario.utility), peer.objective, match.captime_s)
+    ground = LiveGround(scenario, store, backend, worth, match.captime_s)
+    store.begin_session({"procedure": {"name": peer.name}, "workers": backend.free_slots})
+    reason = StopReason("failed", "The run ended with an error: mend it and start again.")
+    try:
+        arena = Arena(ground, match.budget, peer.instances)
+        final, reason = _drive(peer, arena, _Diary(store, scenario.delta), on_progress)
+    except UtilituneError as error:
+        reason = StopReason("failed", str(error))
+        raise
+    finally:
+        store.end_session(reason)
+    return final
 
 
 def budget_of(scenario: Scenario) -> Allowance:

@@ -1,0 +1,95 @@
+"""The arena: every run is charged once, and the budget ends the game."""
+
+from __future__ import annotations
+
+import pytest
+from peers.playgrounds import SCENARIO, rows_on_a_line
+
+from utilitune.baselines.rival import Allowance, Objective
+from utilitune.errors import UsageError
+from utilitune.peers.arena import Arena, HaltError, Played
+from utilitune.peers.recorded import RecordedGround
+
+
+class Steps:
+    """Configuration c takes c + 1 seconds on every instance and scores −c; at most `slots` runs at a time."""
+
+    def __init__(self, slots: int = 1) -> None:
+        self.space = SCENARIO.space
+        self.positions = 10
+        self.slots = slots
+        self.batches: list[tuple[int, list[int]]] = []
+
+    def number(self, assignment):
+        return 0
+
+    def run(self, configuration, positions):
+        assert len(positions) <= self.slots
+        self.batches.append((configuration, list(positions)))
+        return [Played(-configuration, configuration + 1.0) for _ in positions]
+
+
+def test_a_known_run_is_free():
+    ground = Steps(slots=4)
+    arena = Arena(ground, Allowance(), 6)
+    arena.run(1, range(3))
+    assert [played.time_s for played in arena.run(1, range(5))] == [2.0] * 5
+    assert ground.batches == [(1, [0, 1, 2]), (1, [3, 4])]
+    standing = arena.standing()
+    assert (standing.total_time_s, standing.runs, standing.configurations) == (10.0, 5, 1)
+
+
+def test_no_run_is_started_once_the_time_is_spent():
+    arena = Arena(Steps(), Allowance(total_time_s=5.0), 10)
+    with pytest.raises(HaltError) as halted:
+        arena.run(1, range(10))
+    assert halted.value.reason.code == "time-limit"
+    assert arena.standing().total_time_s == 6.0
+    with pytest.raises(HaltError):
+        arena.run(0, [0])
+    assert arena.run(1, range(3)) == [Played(-1, 2.0)] * 3
+
+
+def test_a_budget_of_runs_is_kept_exactly_whatever_the_slots():
+    ground = Steps(slots=4)
+    arena = Arena(ground, Allowance(runs=6), 10)
+    with pytest.raises(HaltError) as halted:
+        arena.run(2, range(10))
+    assert halted.value.reason.code == "run-limit"
+    assert [len(positions) for _, positions in ground.batches] == [4, 2]
+
+
+def test_the_leader_has_the_most_runs_and_then_the_best_mean():
+    arena = Arena(Steps(), Allowance(), 10)
+    assert arena.untouched
+    arena.run(0, range(2))
+    arena.run(2, range(3))
+    assert arena.leader() == 2
+    arena.run(1, range(3))
+    assert arena.leader() == 1
+    assert arena.standing(best=0).best_index == 0
+    assert not arena.untouched
+
+
+def test_instances_are_as_many_as_there_are_at_most():
+    assert Arena(Steps(), Allowance(), 64).positions == 10
+    endless = Steps()
+    endless.positions = None
+    assert Arena(endless, Allowance(), 64).positions == 64
+
+
+def test_recorded_runs_are_looked_up_for_the_nearest_row():
+    runs = rows_on_a_line()
+    ground = RecordedGround(runs, Objective.RUNTIME, 4.0)
+    assert ground.space.names == ("x0",)
+    row = ground.number({"x0": 0.26})
+    assert row == 6
+    runtimes_s = runs.evidence.runtime_s.reshape(25, 200)[24, :3]
+    played = ground.run(24, [0, 1, 2])
+    assert [each.time_s for each in played] == [min(4.0, runtime_s) for runtime_s in runtimes_s]
+    assert [each.score for each in played] == [-each.time_s for each in played]
+
+
+def test_recorded_runs_need_features():
+    with pytest.raises(UsageError, match="utilitune collect"):
+        RecordedGround(rows_on_a_line(features=False), Objective.UTILITY, 4.0)

@@ -1,0 +1,125 @@
+"""A peer on a program: runs are made once, kept, charged; going on repeats nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from peers.playgrounds import SCENARIO, Program, Sweep, fresh_store, played_live
+
+from utilitune.baselines.rival import Allowance, Objective
+from utilitune.domain import RunOutcome, RunStatus
+from utilitune.errors import TargetError, UsageError
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.peers.live import Match, play_into, worth_of
+from utilitune.scenario import Scenario, StopRules
+from utilitune.session.result import RunResult
+from utilitune.store import Origin
+from utilitune.utility import parse_utility
+
+PLENTY = Allowance(total_time_s=1000.0)
+
+
+def test_every_run_is_kept_and_the_best_configuration_wins():
+    final, store = played_live(Sweep(), PLENTY)
+    records = store.configurations()
+    assert records[0].assignment == SCENARIO.space.default()
+    assert [record.origin for record in records] == [Origin.DEFAULT] + [Origin.MODEL] * (len(records) - 1)
+    runs = list(store.runs())
+    assert len(runs) == final.runs == 4 * len(records)
+    assert final.total_time_s == pytest.approx(sum(run.outcome.runtime_s for run in runs))
+    speeds = [record.assignment["alpha"] / record.assignment["speed"] for record in records]
+    assert speeds[final.best_index] == min(speeds)
+    assert store.sessions()[-1].stop.code == "finished"
+
+
+def test_its_result_says_that_nothing_is_proved():
+    final, store = played_live(Sweep(), PLENTY)
+    result = RunResult.read(store, None, final=final)
+    assert result.promise.sentence() == "No promise: sweep proves nothing about the utility of its answer."
+    assert "true --alpha=" in result.command
+    assert result.to_dict()["promise"].startswith("No promise")
+
+
+def test_going_on_makes_only_what_is_new_and_charges_everything():
+    program = Program()
+    small, store = played_live(Sweep(), Allowance(total_time_s=20.0), program=program)
+    assert store.sessions()[-1].stop.code == "time-limit"
+    assert 20.0 <= small.total_time_s < 20.0 + 2 * 4.0
+    made = program.runs
+    large, _ = played_live(Sweep(), PLENTY, store, program)
+    at_once, fresh = played_live(Sweep(), PLENTY)
+    assert program.runs == large.runs == at_once.runs > made
+    assert (large.best_index, large.total_time_s) == (at_once.best_index, at_once.total_time_s)
+    times = [point.progress.total_time_s for point in store.trajectory()]
+    assert times == sorted(times)
+    assert len(list(fresh.runs())) == len(list(store.runs()))
+
+
+def test_somebody_may_ask_for_an_end():
+    match = Match.of(SCENARIO, Sweep(), PLENTY)
+    store = fresh_store(match)
+    with SimulatedBackend(1, Program()) as backend:
+        play_into(store, backend, match, lambda _: store.request_stop())
+    assert store.sessions()[-1].stop.code == "stop-requested"
+    assert len(list(store.runs())) == 4
+
+
+def test_ctrl_c_leaves_an_answer():
+    match = Match.of(SCENARIO, Sweep(), PLENTY)
+    store = fresh_store(match)
+
+    def interrupt(standing):
+        if standing.configurations == 3:
+            raise KeyboardInterrupt
+
+    with SimulatedBackend(1, Program()) as backend:
+        final = play_into(store, backend, match, interrupt)
+    assert final.configurations == 3
+    assert store.sessions()[-1].stop.code == "interrupted"
+
+
+def test_a_broken_program_ends_it_with_a_command_to_try():
+    match = Match.of(SCENARIO, Sweep(), PLENTY)
+    store = fresh_store(match)
+    crash = SimulatedRun(0.1, exit_code=3)
+    with (
+        SimulatedBackend(1, lambda _: crash) as backend,
+        pytest.raises(TargetError, match="failed in 5 runs in a row: crashed.*try it by hand: .*true "),
+    ):
+        play_into(store, backend, match)
+    assert store.sessions()[-1].stop.code == "failed"
+
+
+def test_a_match_is_a_scenario_of_its_own():
+    match = Match.of(SCENARIO, Sweep(captime_s=2.0), PLENTY)
+    assert match.captime_s == 2.0
+    assert match.scenario.digest() != SCENARIO.digest()
+    assert match.scenario.digest() != Match.of(SCENARIO, Sweep(), PLENTY).scenario.digest()
+    assert Scenario.from_snapshot(match.scenario.snapshot()).digest() == match.scenario.digest()
+
+
+def test_budget_and_captime_come_from_the_scenario_or_are_asked_for():
+    limited = replace(SCENARIO, stop=StopRules(cpu_time_s=7.0))
+    assert Match.of(limited, Sweep()).budget == Allowance(total_time_s=7.0)
+    assert Match.of(replace(SCENARIO, stop=StopRules(runs=9)), Sweep()).budget == Allowance(runs=9)
+    with pytest.raises(UsageError, match="needs a budget: say with --max-time"):
+        Match.of(SCENARIO, Sweep())
+    with pytest.raises(UsageError, match="say with --captime"):
+        Match.of(replace(limited, max_captime_s=None), Sweep())
+
+
+def test_what_runs_are_worth():
+    utility = parse_utility("uniform(k0=10)")
+    finished, stopped, crashed = (
+        RunOutcome(status, runtime_s)
+        for status, runtime_s in (
+            (RunStatus.FINISHED, 1.0),
+            (RunStatus.TIMEOUT, 4.0),
+            (RunStatus.CRASHED, 0.5),
+        )
+    )
+    worth = worth_of(utility, Objective.UTILITY, 4.0)
+    assert [worth(each) for each in (finished, stopped, crashed)] == pytest.approx([0.9, 0.6, 0.0])
+    runtime = worth_of(utility, Objective.RUNTIME, 4.0)
+    assert [runtime(each) for each in (finished, stopped, crashed)] == [-1.0, -4.0, -4.0]
