@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proposers.imagined_tasks import SPACE, UTILITY, random_runs
-from utilitune.proposers.background import LOAD_AT, BackgroundProposals
+from utilitune.proposers.background import BackgroundProposals
 from utilitune.proposers.base import Runs
 from utilitune.proposers.fitting import FEWEST_RUNS, PromptProposals, fitted_runs
 from utilitune.proposers.model_guided import ModelGuidedProposer
@@ -64,8 +64,6 @@ def test_there_is_no_proposal_before_there_is_something_to_learn_from(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_few_configurations_teach_nothing_and_the_next_size_is_waited_for(kind):
     proposals = joined(kind(Counting(), 1))
-    if kind is BackgroundProposals:
-        proposals.learn(made(LOAD_AT, configurations=1))
     sizes = []
     for _ in range(4):
         sizes.append(proposals.learn_at)
@@ -113,18 +111,6 @@ def test_the_background_begins_at_once_and_skips_what_is_outdated():
     gate.set()
     assert proposals.take() == 1000
     assert proposer.sizes == [FEWEST_RUNS, 109]
-    proposals.close()
-
-
-@pytest.mark.parametrize("configurations", [1, 3])
-def test_the_library_is_loaded_before_the_first_fit_if_one_is_in_sight(monkeypatch, configurations):
-    loaded = threading.Event()
-    monkeypatch.setattr("utilitune.proposers.forest.load", loaded.set)
-    proposals = joined(BackgroundProposals(Counting(), 1))
-    proposals.learn(made(proposals.learn_at, configurations))
-    assert proposals.learn_at == FEWEST_RUNS
-    assert loaded.wait(30 if configurations > 1 else 0) == (configurations > 1)
-    assert proposals.take() is None
     proposals.close()
 
 

@@ -4,9 +4,6 @@ A fit takes a good part of a second and begins as soon as its runs are known, us
 proposal is asked for. Trees are grown outside the interpreter's lock, so the run's own thread is hardly held
 up. Whoever asks for a proposal waits for the fit if need be: a proposal must not depend on how quick the
 thread was.
-
-The library that grows the trees takes a second or two to load. That begins before the first fit is due, but
-not where a single configuration has made all runs so far: it may never be needed there.
 """
 
 from __future__ import annotations
@@ -14,18 +11,12 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from utilitune.proposers import forest
 from utilitune.proposers.base import Kind
-from utilitune.proposers.fitting import FEWEST_RUNS, PromptProposals
+from utilitune.proposers.fitting import PromptProposals
 
 if TYPE_CHECKING:
     from utilitune.proposers.base import Proposer, Runs
-
-
-LOAD_AT = 10
-"""Consumed runs at which the library of the forests is loaded."""
 
 
 class BackgroundProposals(PromptProposals[Kind]):
@@ -38,18 +29,12 @@ class BackgroundProposals(PromptProposals[Kind]):
 
     def __init__(self, proposer: Proposer[Kind], seed: int) -> None:
         super().__init__(proposer, seed)
-        self.learn_at = LOAD_AT
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="utilitune-proposals")
+        self._thread.submit(forest.load)
         self._job: Future[None] | None = None
 
     def learn(self, runs: Runs) -> None:
         """Begin to learn from these runs; a fit under way goes on to the newest ones when it is through."""
-        if self.learn_at < FEWEST_RUNS:
-            self.learn_at = FEWEST_RUNS
-            if len(np.unique(runs.configuration)) > 1:
-                self._thread.submit(forest.load)
-            if len(runs.configuration) < FEWEST_RUNS:
-                return
         super().learn(runs)
         if self._waiting and (self._job is None or self._job.done()):
             self._job = self._thread.submit(self._fit)
