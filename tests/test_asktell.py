@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from utilitune import Tuner
+from utilitune.domain import RunStatus
 from utilitune.errors import UsageError
+from utilitune.scenario import FailurePolicy, StopRules
 from utilitune.session.result import RunResult
 from utilitune.store import read_run_folder
 
@@ -121,6 +124,47 @@ def test_figures_that_make_no_sense_are_refused(arguments: dict, complaint: str)
         search.tell(trial, **arguments)
     assert complaint in str(refused.value)
     search.tell(trial, 0.5)
+
+
+def test_the_budget_of_runs_ends_the_search_and_can_be_raised(tmp_path: Path):
+    scenario = replace(tuner().scenario, stop=StopRules(runs=10))
+    with Tuner(scenario, tmp_path / "run") as search:
+        trials = search.ask(7)
+        trials += search.ask(7)
+        assert len(trials) == 10
+        assert search.ask() == []
+        assert not search.done
+        for trial in trials:
+            search.tell(trial, 0.5)
+        assert search.done
+        assert search.stop_reason.code == "run-limit"
+        assert "raise budget.runs" in search.stop_reason.advice
+    with Tuner(replace(scenario, stop=StopRules(runs=12)), tmp_path / "run") as search:
+        assert len(search.ask(5)) == 2
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [(StopRules(cpu_time_s=2.0), "time-limit"), (StopRules(wall_time_s=1e-9), "wall-limit")],
+)
+def test_budgets_of_time_end_the_search(rules: StopRules, code: str):
+    search = Tuner(replace(tuner().scenario, stop=rules))
+    trials = search.ask(3)
+    for trial in trials:
+        search.tell(trial, 1.0)
+    assert search.done
+    assert search.stop_reason.code == code
+    assert search.ask() == []
+
+
+def test_a_failure_that_is_to_stop_everything_does():
+    search = Tuner(replace(tuner().scenario, policies={RunStatus.CRASHED: FailurePolicy.ABORT}))
+    search.tell(search.ask()[0], 0.5)
+    assert not search.done
+    search.tell(search.ask()[0], status="crashed")
+    assert search.done
+    assert search.stop_reason.code == "aborted"
+    assert "ended as crashed" in search.stop_reason.advice
 
 
 def test_a_trial_is_told_once():

@@ -18,7 +18,7 @@ from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import LiveEvidence
-from utilitune.scenario import FunctionSpec, Scenario, instance_source, read_scenario
+from utilitune.scenario import FailurePolicy, FunctionSpec, Scenario, instance_source, read_scenario
 from utilitune.session.opening import settings_of
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine
@@ -116,6 +116,12 @@ class Tuner:
         self._runs = 0
         self._time_s = 0.0
         self._recorded_s = 0.0
+        self._budget = settings.budget
+        self._stop: StopReason | None = None
+        self._elapsed_before_s = sum(
+            (each.ended_at or each.started_at) - each.started_at for each in self._store.sessions()
+        )
+        self._began: float | None = None  # when the first trial could be asked for: rules are compiled before
         self._restore()
         self._store.begin_session({"procedure": spec.plain(), "workers": 0})
 
@@ -140,8 +146,10 @@ class Tuner:
         """
         if count < 1:
             raise UsageError(f"the number of runs to ask for must be at least 1, not {count}")
-        if self._advance() is Halt.DONE:
+        left = self._budget.max_runs - self._runs - len(self._open)
+        if self.done or left < 1:
             return []
+        count = int(min(count, left))
         trials = self._new_trials(self._engine.needed(), needed=True)
         if len(trials) < count:
             likely = self._engine.likely(count + len(self._open) + len(trials))
@@ -172,6 +180,12 @@ class Tuner:
         self._store.add_run(RunRecord(trial.request, outcome, trial.seed, started_at=now, ended_at=now))
         del self._open[_key(trial.request)]
         self._count(trial.request, outcome)
+        if not outcome.finished and self.scenario.policy(outcome.status) is FailurePolicy.ABORT:
+            self._stop = StopReason(
+                "aborted",
+                f"A run of {dict(trial.configuration)} on {trial.instance!r} ended as {outcome.status.value}, "
+                "and the scenario says to stop then: mend it, then go on.",
+            )
         self._advance()
         if self._time_s > self._recorded_s * _POINT_EVERY:
             self._record_progress()
@@ -184,13 +198,13 @@ class Tuner:
 
     @property
     def done(self) -> bool:
-        """Whether the search has ended; `stop_reason` says why."""
-        return self._advance() is Halt.DONE
+        """Whether the search has ended, by itself or because a budget is spent; `stop_reason` says why."""
+        return self._advance() is Halt.DONE or self._spent() is not None
 
     @property
     def stop_reason(self) -> StopReason | None:
         """Why the search has ended, with advice; None while it goes on."""
-        return self._engine.stop_reason() if self.done else None
+        return self._engine.stop_reason() if self._advance() is Halt.DONE else self._spent()
 
     @property
     def best(self) -> Mapping[str, Any]:
@@ -240,6 +254,19 @@ class Tuner:
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         for index in range(len(self._supply.given)):
             self._take_in(index)
+
+    def _spent(self) -> StopReason | None:
+        """The reason to stop although the procedure could go on."""
+        now = time.monotonic()
+        self._began = now if self._began is None else self._began
+        elapsed_s = self._elapsed_before_s + now - self._began
+        if self._stop is None and self._time_s >= self._budget.max_time_s:
+            self._stop = _spent("time-limit", "time", "budget.cpu_time")
+        elif self._stop is None and elapsed_s >= self._budget.max_wall_s:
+            self._stop = _spent("wall-limit", "wall-clock", "budget.wall_time")
+        elif self._stop is None and self._runs >= self._budget.max_runs:
+            self._stop = _spent("run-limit", "run", "budget.runs")
+        return self._stop
 
     def _record_progress(self) -> None:
         self._store.add_progress(self.progress)
@@ -300,6 +327,10 @@ def made_outside(configuration: Mapping[str, Any], instance: str, seed: int) -> 
     raise UsageError(
         f"the run of {dict(configuration)} on {instance!r}, seed {seed}, is yours to make, by ask and tell"
     )
+
+
+def _spent(code: str, what: str, setting: str) -> StopReason:
+    return StopReason(code, f"The {what} budget is spent: raise {setting} to go on from here.")
 
 
 def _key(request: RunRequest) -> tuple[int, int]:
