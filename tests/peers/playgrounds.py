@@ -1,4 +1,4 @@
-"""What peers play on in these tests: rows on a line, a program on a virtual clock, and a peer without a package."""
+"""What peers play on in these tests: rows on a line, a program on a virtual clock; and a peer of our own."""
 
 from __future__ import annotations
 

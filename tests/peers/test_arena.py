@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from peers.playgrounds import SCENARIO, rows_on_a_line
 
+from peers.playgrounds import SCENARIO, rows_on_a_line
 from utilitune.baselines.rival import Allowance, Objective
 from utilitune.errors import UsageError
 from utilitune.peers.arena import Arena, HaltError, Played

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from peers.playgrounds import SCENARIO, Program, Sweep, fresh_store, played_live
 
+from peers.playgrounds import SCENARIO, Program, Sweep, fresh_store, played_live
 from utilitune.baselines.rival import Allowance, Objective
 from utilitune.domain import RunOutcome, RunStatus
 from utilitune.errors import TargetError, UsageError
@@ -85,7 +85,7 @@ def test_a_broken_program_ends_it_with_a_command_to_try():
     crash = SimulatedRun(0.1, exit_code=3)
     with (
         SimulatedBackend(1, lambda _: crash) as backend,
-        pytest.raises(TargetError, match="failed in 5 runs in a row: crashed.*try it by hand: .*true "),
+        pytest.raises(TargetError, match=r"failed in 5 runs in a row: crashed.*try it by hand: .*true "),
     ):
         play_into(store, backend, match)
     assert store.sessions()[-1].stop.code == "failed"

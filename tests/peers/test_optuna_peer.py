@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from peers import playgrounds
 from peers.playgrounds import BEST_ROW, played_live, rows_on_a_line
-
 from utilitune.baselines.rival import Allowance, Objective, play_rival
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.peers import OptunaRandom, OptunaTpe

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from peers.playgrounds import SCENARIO, played_live, rows_on_a_line
 
+from peers.playgrounds import SCENARIO, played_live, rows_on_a_line
 from utilitune.baselines.rival import Allowance, play_rival
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.peers import Smac

@@ -1,0 +1,159 @@
+"""irace as a peer: our side of the contract against a stand-in for Rscript, and the real one where it is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from peers.playgrounds import BEST_ROW, SCENARIO, played_live, rows_on_a_line
+from utilitune.baselines.rival import Allowance, play_rival
+from utilitune.errors import MissingExtraError, TargetError, UsageError
+from utilitune.peers import Irace
+from utilitune.peers.irace_peer import _irace_is_installed
+
+STAND_IN = """#!{python} -IS
+import os, sys
+if "-e" in sys.argv:
+    sys.exit({missing})
+questions = os.fdopen(int(sys.argv[-2]), "w")
+answers = os.fdopen(int(sys.argv[-1]))
+
+def ask(*words):
+    questions.write("\\x1f".join(words) + "\\n")
+    questions.flush()
+    answer = answers.readline().strip()
+    if answer == "end":
+        questions.write("best\\x1f{elite}\\n")
+        sys.exit()
+    return answer
+
+assert ask("version", "3.5") == "ready"
+scenario = open("scenario.txt").read()
+assert "targetRunner = utilitune_run" in scenario
+names = open("initial.txt").readline().split()
+instances = open("instances.txt").read().split()
+{behaviour}
+"""
+
+RACE = """
+places = {"1": "0.9", "2": "0.25", "3": "0.3"}
+for instance in instances[:4]:
+    for number, place in places.items():
+        cost, time = map(float, ask("run", number, instance, names[0], place).split())
+        assert -1 <= cost <= 0 and time > 100
+questions.write("best\\x1f2\\n")
+"""
+
+LIVE = """
+for instance in instances:
+    ask("run", "1", instance, "alpha", "0.8", "extra", "not at all", "speed", "2")
+    ask("run", "2", instance, "alpha", "0.2", "extra", "yes", "depth", "3", "speed", "4")
+questions.write("best\\x1f2\\n")
+"""
+
+needs_irace = pytest.mark.skipif(not Irace.is_installed(), reason="R or its package irace is not installed")
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Puts a program in the place of Rscript."""
+
+    def install(behaviour: str, *, missing: int = 0, elite: str = "2") -> None:
+        script = tmp_path / "bin" / "Rscript"
+        script.parent.mkdir()
+        text = STAND_IN.replace("{python}", sys.executable).replace("{behaviour}", behaviour)
+        script.write_text(text.replace("{missing}", str(missing)).replace("{elite}", elite))
+        script.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+
+    yield install
+    _irace_is_installed.cache_clear()
+
+
+def test_runs_are_made_on_request_and_the_named_elite_is_the_answer(stand_in):
+    stand_in(RACE)
+    points, stop = play_rival(Irace(instances=10), rows_on_a_line(), Allowance(total_time_s=1000.0))
+    assert stop.code == "finished"
+    assert len(points) == 1
+    assert (points[0].best_index, points[0].runs, points[0].configurations) == (BEST_ROW, 12, 3)
+
+
+def test_a_budget_that_ends_early_leaves_the_elite_of_the_last_iteration(stand_in):
+    stand_in(RACE)
+    points, stop = play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=8.0))
+    assert stop.code == "time-limit"
+    assert points[-1].best_index == BEST_ROW
+    assert points[-1].runs < 12
+
+
+def test_without_an_iteration_the_leader_is_the_answer(stand_in):
+    stand_in(RACE, elite="")
+    points, stop = play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=8.0))
+    assert stop.code == "time-limit"
+    assert points[-1].runs < 12
+
+
+def test_live_runs_have_the_parameters_irace_names(stand_in):
+    stand_in(LIVE)
+    final, store = played_live(Irace(instances=3), Allowance(total_time_s=1000.0))
+    best = store.configurations()[final.best_index].assignment
+    assert best == {"alpha": 0.2, "extra": "yes", "depth": 3, "speed": 4}
+    assert final.runs == 6
+
+
+def test_its_own_words_are_told_when_it_fails(stand_in):
+    stand_in("""
+print("Some chatter")
+print("Error in checkScenario(): == irace == the budget is")
+sys.exit("too small")
+""")
+    with pytest.raises(TargetError, match=r"ended without an answer: Error in .* the budget is too small"):
+        play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=10.0))
+
+
+def test_a_silent_end_is_told_too(stand_in):
+    stand_in("")
+    with pytest.raises(TargetError, match="it gave no reason"):
+        play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=10.0))
+
+
+def test_without_r_or_without_irace_it_says_how_to_get_them(stand_in, monkeypatch, tmp_path):
+    stand_in("", missing=1)
+    with pytest.raises(MissingExtraError, match="R with its package irace"):
+        play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=10.0))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not Irace.is_installed()
+
+
+def test_it_must_know_its_budget(stand_in):
+    stand_in(RACE)
+    with pytest.raises(UsageError, match="plans its whole budget: say with --max-time"):
+        play_rival(Irace(), rows_on_a_line())
+
+
+@needs_irace
+def test_the_real_one_finds_a_good_row():
+    points, stop = play_rival(Irace(instances=50, seed=1), rows_on_a_line(), Allowance(total_time_s=900.0))
+    assert stop.code in {"finished", "time-limit"}
+    assert abs(points[-1].best_index - BEST_ROW) <= 3
+    assert points[-1].total_time_s <= 920
+
+
+@needs_irace
+def test_the_real_one_plays_live_with_conditions_and_clauses():
+    final, store = played_live(Irace(seed=2), Allowance(total_time_s=300.0))
+    records = store.configurations()
+    assert len(records) > 5
+    for record in records:
+        assert SCENARIO.space.validate(record.assignment) == record.assignment
+    best = records[final.best_index].assignment
+    assert best["alpha"] / best["speed"] < 0.4
+
+
+@needs_irace
+def test_the_real_one_refuses_a_budget_that_is_too_small():
+    with pytest.raises(TargetError, match="irace ended without an answer: Error"):
+        play_rival(Irace(), rows_on_a_line(), Allowance(runs=5))
