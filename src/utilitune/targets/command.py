@@ -143,7 +143,7 @@ class CommandTarget:
 
     def _parameter_words(self, name: str, value: str) -> list[str]:
         template = self.templates.get(name, self.default_template)
-        if isinstance(template, Mapping):
+        if not isinstance(template, tuple) and isinstance(template, Mapping):
             if value not in template:
                 raise ScenarioError(
                     f"the template of parameter {name!r} has no entry for the value {value!r}; add one"
@@ -159,13 +159,13 @@ def written(value: Any) -> str:  # noqa: ANN401 (spaces hand over whatever value
         >>> written(0.1), written(3), written(True), written("a b")
         ('0.1', '3', 'true', 'a b')
     """
-    if hasattr(value, "item"):
+    if isinstance(value, str):
+        return str(value)
+    if not isinstance(value, int | float) and hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float):
-        return repr(value)
-    return str(value)
+    return repr(float(value)) if isinstance(value, float) else str(value)
 
 
 def literal(text: str) -> str:
