@@ -17,6 +17,7 @@ from utilitune.peers import PEERS
 from utilitune.reproduction.drawing import COLOURS, LINES, MARKERS, NAMES, legend, panels, time_axis
 from utilitune.reproduction.jobs import TO_THE_END
 from utilitune.reproduction.recipe import FIRST_SEED, Claim, Recipe, Series, job, trajectories
+from utilitune.reproduction.setting import POSITIONS
 from utilitune.specification import PROCEDURES
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ DELTA = 0.05
 
 _OWN = ("oup", "coup", "wager")
 _GRID = 400
-_SLOW_PEERS: dict[str, dict[str, Any]] = {"smac": {"trials": 400}, "irace": {}}  # seconds per proposal
+_SLOW_PEERS: dict[str, dict[str, Any]] = {"smac": {"trials": 400}, "irace": {}}  # slow themselves
+_PLANNED_RUNS = 2000  # a usual budget of irace
 _DRAWS_TIMES_GAMMA = 7.0  # about ln(13 K/ζ), what ICAR needs
 _ZERO = 1e-9
 _LINEAR_BELOW = 0.1  # per cent: below this the axis is linear, so that it can show 0
@@ -73,7 +75,9 @@ def _peers(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, J
     for name, peer in PEERS.items() if setting.has_features else ():
         if not (quick and name in _SLOW_PEERS) and peer.is_installed():
             told = {"captime_s": setting.captimes_s[-1], **_SLOW_PEERS.get(name, {})}
-            yield name, job(setting, name, setting.log_laplace, seed, max_time_s=setting.patience_s, **told)
+            planned_s = _PLANNED_RUNS * setting.longest_s / max(setting.stored, POSITIONS)
+            limit_s = min(planned_s, setting.patience_s) if peer.plans_ahead else setting.patience_s
+            yield name, job(setting, name, setting.log_laplace, seed, max_time_s=limit_s, **told)
 
 
 def _budgets(setting: Setting) -> list[int]:
