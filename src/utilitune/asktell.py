@@ -183,8 +183,8 @@ class Tuner:
         if not outcome.finished and self.scenario.policy(outcome.status) is FailurePolicy.ABORT:
             self._stop = StopReason(
                 "aborted",
-                f"A run of {dict(trial.configuration)} on {trial.instance!r} ended as {outcome.status.value}, "
-                "and the scenario says to stop then: mend it, then go on.",
+                f"A run on {trial.instance!r} ended as {outcome.status.value}, and the scenario says to stop "
+                f"then: mend it, then go on (it was a run of {dict(trial.configuration)}).",
             )
         self._advance()
         if self._time_s > self._recorded_s * _POINT_EVERY:

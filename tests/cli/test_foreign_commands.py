@@ -12,7 +12,7 @@ from cli.live_runs import Toy, invoke
 from scenario.dialects.foreign_files import irace, program, smac
 from utilitune.cli.best import irace_cell
 from utilitune.cli.understanding import setting
-from utilitune.errors import UsageError
+from utilitune.errors import DataError, UsageError
 from utilitune.scenario import read_scenario, understand
 from utilitune.scenario.dialects.configurations import read_configurations_table, read_option_string
 from utilitune.session.opening import run_scenario
@@ -153,6 +153,8 @@ def test_runs_of_an_earlier_folder_count_and_the_run_says_so(tmp_path: Path):
     toy.scenario.write_text(toy.scenario.read_text().replace("uniform(k0=200ms)", "uniform(k0=400ms)"))
     folder = tmp_path / "second.run"
     arguments = ("--folder", folder, "--max-runs", "2", "--plain")
+    with pytest.raises(UsageError, match="is the run itself, whose runs count anyway"):
+        invoke("run", toy.scenario, "--reuse", toy.folder)
     invoke("run", toy.scenario, "--reuse", toy.folder, *arguments)
     store = read_run_folder(folder)
     conditions = [event.text for event in store.events() if event.kind == "condition"]
@@ -161,3 +163,19 @@ def test_runs_of_an_earlier_folder_count_and_the_run_says_so(tmp_path: Path):
     assert taken > 10
     assert len(conditions) == 1
     assert str(toy.folder) in conditions[0]
+
+
+def test_check_reads_the_instance_features(tmp_path: Path):
+    path = smac(tmp_path, "feature_file = f.csv\n")
+    program(tmp_path / "wrapper", '#!/bin/sh\necho "Result for SMAC: SAT, 1, 0, 0, 0"\n')
+    features = tmp_path / "f.csv"
+    features.write_text("inst,x\na.cnf,1\nb.cnf,2\n")
+    assert "Ready" in invoke("check", path).stdout
+    for text, complaint in (
+        ("inst,x\na.cnf,1\n", "the instance 'b.cnf' has no line of features"),
+        ("inst,x\na.cnf,1\nb.cnf,many\n", "f.csv:3: 'many' is not a number"),
+        ("inst,x\na.cnf,1\nb.cnf,2\na.cnf,3\n", "f.csv:4: the instance 'a.cnf' has a second line"),
+    ):
+        features.write_text(text)
+        with pytest.raises(DataError, match=complaint):
+            invoke("check", path)

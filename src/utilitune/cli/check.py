@@ -51,6 +51,7 @@ def check(
     told = understood.scenario
     understanding.settings_told(scenario, told)
     _print_scenario(told, scenario)
+    _check_features(told)
     trial = _try_out(told, captime_s)
     _print_trial(told, trial)
     for warning in _warnings(told, trial, partial(understanding.setting, scenario, understood)):
@@ -62,6 +63,18 @@ def check(
             f"by hand, then mend the program, its command or how its success is judged in {scenario}"
         )
     _say(f"Ready: utilitune run {scenario}", style="green")
+
+
+def _check_features(scenario: Scenario) -> None:
+    """Read the file of instance features, or try the command that makes them on the first instance."""
+    from utilitune.scenario.features import computed_features
+    from utilitune.scenario.instances import instance_source
+    from utilitune.session.supply import training_features
+
+    if isinstance(scenario.features, str):
+        training_features(scenario)
+    elif scenario.features is not None:
+        computed_features(scenario, instance_source(scenario).name(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +128,9 @@ def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> tuple[Run
 def _start_up_s(
     scenario: Scenario, rules: RunRules, invocation: Invocation, backend: Backend
 ) -> float | None:
-    """How long the program takes to do nothing: its time on an empty instance.
+    """How long the default configuration takes on an empty file.
 
-    Most programs refuse an empty file as soon as they have started. None where instances are no files, or
+    Most programs refuse one as soon as they have started, so this is at least their start-up. None where instances are no files, or
     where the program does not end by itself.
     """
     import tempfile
@@ -149,7 +162,7 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
 
     if trial.disagreement:
         yield trial.disagreement
-    yield from _start_up_warnings(scenario, trial.start_up_s, setting)
+    yield from _start_up_warnings(scenario, trial, setting)
     if trial.outcome.status is RunStatus.TIMEOUT:
         yield (
             f"the run did not finish within {format_duration(trial.captime_s)}, so its output and success "
@@ -172,25 +185,31 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
         )
 
 
-def _start_up_warnings(
-    scenario: Scenario, start_up_s: float | None, setting: Callable[[str], str]
-) -> Iterator[str]:
-    """Where a captime leaves the program no time to begin, the worse of the two things to say."""
+def _start_up_warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
+    """Where a captime is too short even for an empty file, the worse of the two things to say.
+
+    Whether that time is start-up or work cannot be seen from outside, so only what was measured is told; and
+    nothing where the run on a real instance was quicker than the captime.
+    """
     from utilitune.utility import format_duration
 
-    if start_up_s is None:
+    if trial.start_up_s is None:
         return
+    quickest_s = min(trial.start_up_s, trial.outcome.runtime_s)
     smallest_s, largest_s = scenario.captime0_s, scenario.max_captime_s
-    longer = f"is no longer than the program's start-up of about {format_duration(start_up_s)}"
-    if largest_s is not None and largest_s <= start_up_s:
+    longer = (
+        f"is no longer than the {format_duration(trial.start_up_s)} that the default configuration takes "
+        "even on an empty file"
+    )
+    if largest_s is not None and largest_s <= quickest_s:
         yield (
-            f"the largest captime, {format_duration(largest_s)}, {longer}: no run could finish; raise "
-            + setting("limits.largest_captime")
+            f"the largest captime, {format_duration(largest_s)}, {longer}: hardly any of its runs could "
+            "finish; raise " + setting("limits.largest_captime")
         )
-    elif smallest_s <= start_up_s:
+    elif smallest_s <= quickest_s:
         yield (
-            f"the smallest captime, {format_duration(smallest_s)}, {longer}: the first runs would all be "
-            "stopped; raise " + setting("limits.smallest_captime")
+            f"the smallest captime, {format_duration(smallest_s)}, {longer}: its first runs would nearly all "
+            "be stopped; raise " + setting("limits.smallest_captime")
         )
 
 
@@ -229,7 +248,7 @@ def _print_trial(scenario: Scenario, trial: Trial) -> None:
         f"(what counts is {scenario.measure.value} time: {format_duration(outcome.runtime_s)})"
     )
     if trial.start_up_s is not None:
-        _say(f"Start-up: about {format_duration(trial.start_up_s)} (measured on an empty file)")
+        _say(f"Start-up: at most about {format_duration(trial.start_up_s)}, its time on an empty file")
 
 
 def _say(text: str, style: str | None = None) -> None:

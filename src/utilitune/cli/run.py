@@ -52,14 +52,17 @@ def run(
     from utilitune.cli import understanding
     from utilitune.cli.live import watching
     from utilitune.cli.summary import print_result
+    from utilitune.errors import UsageError
     from utilitune.session.opening import run_scenario
 
     told = understanding.told(scenario)
     settings = _overridden(understanding.settings_told(scenario, told, workers), epsilon, gamma)
     settings = _with_budget(settings, max_time, max_wall_time, max_runs)
-    if reuse is not None:
-        settings = replace(settings, earlier=_earlier(reuse, told))
     place = folder or default_folder(scenario)
+    if reuse is not None:
+        if reuse.resolve() == place.resolve():
+            raise UsageError(f"{reuse} is the run itself, whose runs count anyway: leave --reuse out")
+        settings = replace(settings, earlier=_earlier(reuse, told))
     with watching(_headline(told, settings), told.population.value, plain=plain) as show:
         result = run_scenario(told, place, settings, on_update=show)
     print_result(result)

@@ -49,7 +49,7 @@ def read_instance_features(path: Path, instances: Sequence[str]) -> NDArray[np.f
 def _read(path: Path) -> dict[str, list[float]]:
     lines: dict[str, list[float]] = {}
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             header = next(reader, [])
             if len(header) < 2:
@@ -59,6 +59,12 @@ def _read(path: Path) -> dict[str, list[float]]:
                     line=1,
                 )
             for cells in reader:
+                if cells and cells[0].strip() in lines:
+                    raise DataError(
+                        f"the instance {cells[0].strip()!r} has a second line of features: remove one",
+                        path=path,
+                        line=reader.line_num,
+                    )
                 if cells:
                     lines[cells[0].strip()] = _numbers(cells, header, path, reader.line_num)
     except (OSError, UnicodeDecodeError) as error:

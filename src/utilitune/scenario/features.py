@@ -35,7 +35,7 @@ def feature_file(scenario: Scenario) -> Path | None:
     known = read_feature_table(path) if path.is_file() else {}
     missing = [name for name in map(instances.name, range(instances.count or 0)) if name not in known]
     for name in missing:
-        known[name] = _computed(scenario, name)
+        known[name] = computed_features(scenario, name)
     if missing:
         _write(path, known)
     return path
@@ -51,7 +51,8 @@ def read_feature_table(path: Path) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(header[1:], row[1:], strict=False)) for row in rows}
 
 
-def _computed(scenario: Scenario, instance: str) -> dict[str, str]:
+def computed_features(scenario: Scenario, instance: str) -> dict[str, str]:
+    """What the command for instance features says of one instance."""
     words = [word.replace("{instance}", instance) for word in scenario.features or ()]
     words[0] = program_path(scenario.directory, words[0]) or words[0]
     try:

@@ -210,7 +210,7 @@ def model_for(
         return None
     utility = parse_utility(scenario.utility)
     try:
-        proposer = ModelGuidedProposer(scenario.space, utility, scenario.seed, _features(scenario))
+        proposer = ModelGuidedProposer(scenario.space, utility, scenario.seed, training_features(scenario))
     except MissingExtraError as error:
         text = f"All new configurations are drawn at random, because no model can propose any: {error}."
         if all(event.text != text for event in store.events()):
@@ -227,7 +227,7 @@ def model_for(
     )
 
 
-def _features(scenario: Scenario) -> NDArray[np.float64] | None:
+def training_features(scenario: Scenario) -> NDArray[np.float64] | None:
     """What is known of the training instances, in their order."""
     instances = instance_source(scenario)
     if instances.count is None or (path := feature_file(scenario)) is None:

@@ -189,6 +189,19 @@ def test_aclib_mode_calls_the_runner_as_a_wrapper(tmp_path: Path):
         ("parameterFile = 3\n", "6: parameterFile must be a text in quotes, not 3.0"),
         ('parameterFile = "p.txt"\n', "6: the parameter file, 'p.txt', does not exist"),
         ('targetRunner = "./other"\n', "6: the target runner './other' does not exist"),
+        ('execDir = "target-runner"\n', "6: execDir, 'target-runner', is no folder"),
+        ('trainInstancesDir = "target-runner"\n', "6: trainInstancesDir, 'target-runner', is no folder"),
+        ("deterministic = 7\n", "6: deterministic must be TRUE or FALSE, or 1 or 0, not 7.0"),
+        ("digits = 99\n", "6: digits must be a whole number from 0 to 15, not 99"),
+        ("boundMax = 1e-9\n", "6: boundMax = 1e-09 is too short for any run; it is in seconds"),
+        (
+            'targetCmdline = "x{targetRunnerArgs}"\n',
+            "6: targetCmdline has {targetRunnerArgs} inside 'x{targetRunnerArgs}'; put blanks around it",
+        ),
+        (
+            'targetCmdline = "{seed:>9} {targetRunnerArgs}"\n',
+            "6: targetCmdline has the unknown placeholder {seed:>9}; did you mean 'seed'?",
+        ),
         ('execDir = "nowhere"\n', "6: the folder to run in, 'nowhere', does not exist"),
         ('repairConfiguration = "fix"\n', "6: repairConfiguration cannot be used: it is R code"),
         (
@@ -224,6 +237,7 @@ HEAD = "mode alpha depth extra"
 @pytest.mark.parametrize(
     ("table", "complaint"),
     [
+        (f"# none\n{HEAD}\n", "scenario.txt:5: first.txt holds no configurations"),
         (f"{HEAD}\nfast\n", "first.txt:2: the line has 1 values for 4 parameters"),
         ("mode beta\nfast 1\n", "first.txt:1: there is no parameter 'beta'"),
         ("mode mode\nfast fast\n", "first.txt:1: the parameter 'mode' stands there twice"),
@@ -308,6 +322,12 @@ def test_values_that_do_not_apply_are_listed_and_a_category_may_look_like_none(t
         ("targetRunnerTimeout = 5\n", "", "boundMax = 20 (every run is stopped after 5 s)"),
         ("capping = FALSE\n", "", "capping → the runner is not told the bound, but stopped by us"),
         ("capping = 0\nboundDigits = 2\n", "", "boundDigits (the runner is not told the bound)"),
+        ('targetRunnerLauncher = "sh"\n', "", "targetRunnerLauncher = sh → what starts the runner"),
+        (
+            'targetRunnerLauncherArgs = "-x"\n',
+            "",
+            "targetRunnerLauncherArgs (there is no targetRunnerLauncher)",
+        ),
         ("boundMax = 0\nboundPar = 10\n", "", "boundPar (there is no boundMax)"),
     ],
 )
@@ -332,3 +352,11 @@ def test_a_list_without_a_folder_is_also_looked_for_where_irace_does(tmp_path: P
     path = irace(tmp_path, scenario='trainInstancesFile = "list.txt"\nboundMax = 5\n')
     files(tmp_path, list__txt="a.txt\nsub/b.txt\n")
     assert read_scenario(path).training.names == ("Instances/a.txt", "Instances/sub/b.txt")
+
+
+def test_arguments_of_an_instance_follow_it_wherever_it_stands(tmp_path: Path):
+    path = irace(
+        tmp_path, 'targetCmdline = "-i={instance} {targetRunnerArgs}"\ntrainInstancesFile = "l.txt"\n'
+    )
+    files(tmp_path, l__txt="a.txt --size 3\n")
+    assert read_scenario(path).target.argv[1:] == ("-i={instance}", "{specifics}", "{parameters}")

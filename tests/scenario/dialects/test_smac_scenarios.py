@@ -8,7 +8,7 @@ import pytest
 
 from scenario.dialects.foreign_files import PCS, SMAC, files, program, smac
 from utilitune.errors import ScenarioError
-from utilitune.scenario import build_target, read_scenario, understand
+from utilitune.scenario import StopRules, build_target, read_scenario, understand
 from utilitune.targets.base import Invocation
 from utilitune.utility import parse_utility
 
@@ -165,6 +165,8 @@ def test_what_was_understood_and_what_has_no_meaning_is_listed(tmp_path: Path):
         ("initial_incumbent = -speed 3\n", "8: there is no parameter 'speed'"),
         ("initial_incumbent = -mode slow\n", "8: this is no configuration of the program"),
         ("initial_incumbent = -mode fast -mode safe\n", "8: the parameter 'mode' stands there twice"),
+        ("cutoff_time = 1e-9\n", "8: cutoff_time = 1e-09 is too short for any run; it is in seconds"),
+        ("overall_obj = PAR0\n", "8: overall_obj is PAR0, but its factor must be 1 or more"),
         ("runcount_limit = 0.5\n", "8: runcount_limit must be a whole number, not '0.5'"),
         ("algo-cutoff-time = 30\n", "8: cutoff_time is '30' here but '20' in line 7"),
         ("memory_limit = 100\nmemory-limit = 200\n", "9: memory_limit is '200' here but '100' in line 8"),
@@ -210,3 +212,19 @@ def test_what_an_aclib2_wrapper_is_not_told_is_listed(tmp_path: Path):
 def test_values_of_an_incumbent_that_do_not_apply_are_listed(tmp_path: Path):
     understanding = understand(smac(tmp_path, "initial_incumbent = -mode fast -depth 7\n"))
     assert "depth in line 8 of scenario.txt (does not apply there)" in understanding.without_meaning
+
+
+def test_limits_without_a_value_are_listed(tmp_path: Path):
+    understanding = understand(smac(tmp_path, "wallclock_limit =\ntuner_timeout = inf\n"))
+    assert understanding.scenario.stop == StopRules()
+    assert set(understanding.without_meaning) == {
+        "wallclock_limit (it has no value)",
+        "tuner_timeout = inf (no limit)",
+    }
+
+
+def test_specifics_follow_any_blanks(tmp_path: Path):
+    path = smac(tmp_path, "instance_file = list.txt\n")
+    files(tmp_path, list__txt='a.cnf\t\tone two\nb.cnf   "x y"\n')
+    specifics = read_scenario(path).target.specifics
+    assert (specifics["a.cnf"], specifics["b.cnf"]) == (("one two",), ("x y",))

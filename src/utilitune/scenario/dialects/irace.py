@@ -27,6 +27,7 @@ from utilitune.scenario.dialects.instance_lists import (
 from utilitune.scenario.dialects.irace_keys import KEYS, REFUSED, WITHOUT_MEANING
 from utilitune.scenario.dialects.r_literals import Assigned, Literal, read_assignments
 from utilitune.scenario.dialects.understanding import (
+    LEAST_BOUND_S,
     Dialect,
     Notes,
     Understanding,
@@ -43,6 +44,7 @@ from utilitune.scenario.model import (
 )
 from utilitune.scenario.switches import switch_templates
 from utilitune.spaces.dialects import read_parameter_file
+from utilitune.spaces.parameters import MOST_DIGITS
 from utilitune.targets.command import PARAMETERS, SPECIFICS, literal
 from utilitune.targets.wrappers import Contract, WrapperRules
 
@@ -87,7 +89,7 @@ class _IraceReader:
         self._check_keys()
         self._directory = self._file("execDir", "./", "the folder to run in")
         if not self._directory.is_dir():
-            raise self._problem("execDir", f"the folder {str(self._directory)!r} does not exist; create it")
+            raise self._problem("execDir", f"execDir, {self._text('execDir')!r}, is no folder; name one")
 
     # -- the whole ---------------------------------------------------------------------------------------
 
@@ -119,7 +121,7 @@ class _IraceReader:
         )
         if seed is not None:
             self._notes.say(f"seed = {seed}", "what every random choice follows from")
-        if self._raw("deterministic") is not None:
+        if self._switch("deterministic") is not None:
             self._notes.say("deterministic", "every instance has one seed, the same for all configurations")
         self._notes.say("the measure", utility_in_words(bounds.largest_s, bounds.factor))
         self._notes.skip("the cost a run prints", "how long the run takes counts, its cost does not")
@@ -199,6 +201,10 @@ class _IraceReader:
     def _parameters(self) -> ParameterFile:
         path = self._file("parameterFile", "./parameters.txt", "the parameter file")
         digits = self._whole("digits")
+        if digits is not None and digits > MOST_DIGITS:
+            raise self._problem(
+                "digits", f"digits must be a whole number from 0 to {MOST_DIGITS}, not {digits}"
+            )
         forbidden = self._text("forbiddenFile")
         if forbidden is not None:
             self._notes.say(f"forbiddenFile = {forbidden}", "combinations that are never tried")
@@ -227,6 +233,9 @@ class _IraceReader:
                 self._notes.say(f"{key} = {limit_s:g}", f"largest captime {limit_s:g} s")
             elif limit_s < math.inf:
                 self._notes.skip(f"{key} = {limit_s:g}", f"every run is stopped after {largest_s:g} s")
+        if largest_s < LEAST_BOUND_S:
+            key = min(limits, key=limits.__getitem__)
+            raise self._problem(key, f"{key} = {largest_s:g} is too short for any run; it is in seconds")
         bounds = _Bounds(
             largest_s=None if largest_s == math.inf else largest_s,
             factor=self._number("boundPar") or 1.0,
@@ -276,6 +285,10 @@ class _IraceReader:
             return ()
         path = self._file("configurationsFile", "", "the file of configurations")
         found = read_configurations_table(path, parameters.space)
+        if not found:
+            raise self._problem(
+                "configurationsFile", f"{path.name} holds no configurations; add one, or leave it out"
+            )
         count = f"{len(found)} configuration{' is' if len(found) == 1 else 's are'}"
         self._notes.say(f"configurationsFile = {path.name}", f"{count} tried first, after the default")
         for given in found:
@@ -297,6 +310,8 @@ class _IraceReader:
         folder = None
         if folder_name is not None:
             folder = self._file(folder_key, folder_name, "the folder of instances")
+            if not folder.is_dir():
+                raise self._problem(folder_key, f"{folder_key}, {folder_name!r}, is no folder; name one")
         if list_name is not None:
             path = self._file(list_key, list_name, "the instance list")
             entries = read_entries(path, lambda line: tuple(shlex.split(line)))
@@ -357,8 +372,11 @@ class _IraceReader:
         launcher = self._text("targetRunnerLauncher")
         if launcher is None:
             argv = (literal(runner), *arguments)
+            if self._text("targetRunnerLauncherArgs") is not None:
+                self._notes.skip("targetRunnerLauncherArgs", "there is no targetRunnerLauncher")
         else:
             argv = (literal(launcher), *self._launched(runner, arguments))
+            self._notes.say(f"targetRunnerLauncher = {launcher}", "what starts the runner")
         if program_path(self._directory, argv[0].format()) is None:
             key = "targetRunner" if launcher is None else "targetRunnerLauncher"
             raise self._problem(
@@ -399,10 +417,15 @@ class _IraceReader:
         for word in self._split("targetCmdline", own or _USUAL_CMDLINE):
             if word == "{targetRunnerArgs}":
                 arguments.append(PARAMETERS)
-            elif word == "{instance}":
-                arguments += ["{instance}", SPECIFICS]
+            elif "{targetRunnerArgs}" in word:
+                raise self._problem(
+                    "targetCmdline",
+                    f"targetCmdline has {{targetRunnerArgs}} inside {word!r}; put blanks around it",
+                )
             elif word != "{bound}" or bounds.passed:
                 arguments.append(self._filled("targetCmdline", word, words))
+            if "{instance}" in word:
+                arguments.append(SPECIFICS)
         if PARAMETERS not in arguments:
             raise self._problem(
                 "targetCmdline",
@@ -434,11 +457,12 @@ class _IraceReader:
             pieces = list(string.Formatter().parse(word))
         except ValueError:
             raise self._problem(key, f"{key} has an unpaired brace in {word!r}") from None
-        for text, name, _, _ in pieces:
+        for text, name, form, conversion in pieces:
             filled.append(literal(text))
-            if name is not None and name not in known:
+            if name is not None and (name not in known or form or conversion):
+                shown = "".join([name, f"!{conversion}" if conversion else "", f":{form}" if form else ""])
                 raise self._problem(
-                    key, f"{key} has the unknown placeholder {{{name}}}; {did_you_mean(name, known)}"
+                    key, f"{key} has the unknown placeholder {{{shown}}}; {did_you_mean(name, known)}"
                 )
             filled.append("" if name is None else known[name])
         return "".join(filled)

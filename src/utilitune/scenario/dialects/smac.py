@@ -23,6 +23,7 @@ from utilitune.scenario.dialects.instance_lists import (
     seen_from,
 )
 from utilitune.scenario.dialects.understanding import (
+    LEAST_BOUND_S,
     Dialect,
     Notes,
     Understanding,
@@ -148,6 +149,9 @@ class _SmacReader:
                 path=self._path,
                 line=number,
             )
+        if key in _CANONICAL and not value:
+            self._notes.skip(written_key.strip(), "it has no value")
+            return
         if key in _CANONICAL:
             self._keep(_CANONICAL[key], _unquoted(value), number)
             return
@@ -188,7 +192,10 @@ class _SmacReader:
             value = -1.0
         if not value > 0:
             raise self._problem(key, f"{key} must be a number above 0, not {text!r}")
-        return None if value == float("inf") else value
+        if value == float("inf"):
+            self._notes.skip(f"{key} = {text}", "no limit")
+            return None
+        return value
 
     def _whole(self, key: str) -> int | None:
         value = self._number(key)
@@ -242,10 +249,18 @@ class _SmacReader:
 
     def _cutoff(self) -> tuple[float | None, float]:
         cutoff_s = self._number("cutoff_time")
+        if cutoff_s is not None and cutoff_s < LEAST_BOUND_S:
+            raise self._problem(
+                "cutoff_time", f"cutoff_time = {cutoff_s:g} is too short for any run; it is in seconds"
+            )
         if cutoff_s is not None:
             self._say("cutoff_time", f"largest captime {cutoff_s:g} s")
         objective = self._value("overall_obj", f"PAR{_USUAL_FACTOR}").upper()
         match = _FACTOR.fullmatch(objective)
+        if match is not None and int(match[1]) < 1:
+            raise self._problem(
+                "overall_obj", f"overall_obj is {objective}, but its factor must be 1 or more"
+            )
         if match is None and objective not in _NO_FACTOR:
             self._notes.skip(f"overall_obj = {objective}", "the mean utility counts")
         return cutoff_s, float(match[1]) if match else 1.0
@@ -378,8 +393,8 @@ def _entry(line: str) -> tuple[str, ...]:
     if line[0] in "\"'":
         name, *rest = shlex.split(line)
         return (name, " ".join(rest)) if rest else (name,)
-    name, _, specifics = line.partition(" ") if " " in line else line.partition("\t")
-    return (name, _unquoted(specifics.strip())) if specifics.strip() else (name,)
+    name, *specifics = line.split(maxsplit=1)
+    return (name, *map(_unquoted, specifics))
 
 
 def _unquoted(text: str) -> str:

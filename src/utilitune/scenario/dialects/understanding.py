@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from utilitune.scenario.dialects.configurations import GivenConfiguration
     from utilitune.scenario.model import Scenario
 
+LEAST_BOUND_S = 1e-3
+"""No program answers sooner."""
+
 _JUST_BEFORE = 1 - 1e-6
 _LEAST_CAPTIME_S = 0.1
 _CAPTIME_RANGE = 64
