@@ -39,6 +39,7 @@ def test_a_peer_configures_a_program_and_its_folder_can_be_used_like_any_other(t
     assert "ε" not in status
     assert "solver.py" in invoke("best", folder).stdout
     assert "mean utility" in invoke("evaluate", folder, "--workers", "1").stdout
+    assert "mean utility" in invoke("evaluate", folder, "--scenario", toy.scenario).stdout
 
     again = invoke("peer", "sweep", toy.scenario, *options)
     assert again.stdout == result.stdout

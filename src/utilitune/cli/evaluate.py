@@ -83,12 +83,18 @@ def evaluate(
 
 def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
     """The scenario of a run as it was kept, or a file of the same scenario."""
+    from dataclasses import replace
+
     from utilitune.errors import StoreError
+    from utilitune.peers import PEERS
     from utilitune.scenario import Scenario, read_scenario
 
+    kept = Scenario.from_snapshot(store.snapshot.scenario)
     if path is None:
-        return Scenario.from_snapshot(store.snapshot.scenario)
+        return kept
     told = read_scenario(path)
+    if kept.procedure in PEERS:  # a peer takes the place of the procedure that the file names
+        told = replace(told, procedure=kept.procedure, options=kept.options)
     if told.digest() != store.snapshot.digest:
         raise StoreError(
             f"{path} is another scenario than that of {store.folder}, or was changed in what its runs mean: "
