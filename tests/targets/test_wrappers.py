@@ -80,6 +80,9 @@ def judge(contract: Contract, output: str, *, exit_code: int = 0, trusted: bool 
         (Contract.SMAC3, "cost = 0.5\n", FINISHED, None),
         (Contract.SMAC3, "cost=1;status=MEMORYOUT\n", MEMOUT, None),
         (Contract.SMAC3, "costs nothing\n", CRASHED, None),
+        (Contract.SMAC3, "cost=1; status=StatusType.TIMEOUT\n", TIMEOUT, None),
+        (Contract.SMAC3, "cost=1; runtime=2; status=SUCCESS\nthe cost = high\n", FINISHED, 2.0),
+        (Contract.SMAC3, "cost=abc\n", CRASHED, None),
     ],
 )
 def test_every_answer_has_its_meaning(contract: Contract, output: str, status: RunStatus, reported_s: float):

@@ -48,7 +48,7 @@ _PATTERNS = {
     Contract.IRACE: rf"^[ \t]*((?:{_NUMBER}|{_ENDLESS})(?:[ \t]+{_NUMBER})?)[ \t\r]*$",
     Contract.SMAC: rf"{_RESULT}[ \t]*([^\r\n]*)",
     Contract.ACLIB2: rf"{_RESULT}[ \t]*(\{{[^\r\n]*)",
-    Contract.SMAC3: r"^[ \t]*([^\r\n]*\bcost[ \t]*=[^\r\n]*)",
+    Contract.SMAC3: r"^[ \t]*([^\r\n]*\bcost[ \t]*=[ \t]*[-+]?(?:\.?\d|inf|nan)[^\r\n]*)",
 }
 _STATUSES = {
     **dict.fromkeys(("SAT", "UNSAT", "SUCCESS", "SATISFIABLE", "UNSATISFIABLE"), RunStatus.FINISHED),
@@ -188,7 +188,8 @@ def _smac3(text: str) -> _Answer | None:
     fields = {key.strip(): value.strip() for key, _, value in pairs}
     if not fields.get("cost"):
         return None
-    return _Answer(fields.get("status", "SUCCESS"), _seconds(fields.get("runtime", "")))
+    status = fields.get("status", "SUCCESS").removeprefix("StatusType.")
+    return _Answer(status, _seconds(fields.get("runtime", "")))
 
 
 _READERS: dict[Contract, Callable[[str], _Answer | None]] = {
