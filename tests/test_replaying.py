@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -195,3 +196,16 @@ def test_a_first_captime_past_the_recorded_cutoff_is_refused(small: RuntimeMatri
 
 def test_replay_is_the_packages_front_door():
     assert utilitune.replay is replay
+
+
+def test_coup_stopped_inside_a_phase_falls_back_on_the_last_complete_one():
+    data, spec = "synthetic:rows=30,columns=4000,seed=3", ProcedureSpec("coup", delta=0.4)
+    whole = replay(data, replace(spec, phases=1), utility=UNIFORM)
+    assert whole.stop_reason.code == "phases-done"
+    assert whole.last_phase == ""
+    begun = replay(data, spec, utility=UNIFORM, budget=Budget(max_runs=whole.progress.runs + 1))
+    assert begun.stop_reason.code == "run-limit"
+    assert begun.progress.epsilon > whole.progress.epsilon
+    assert begun.last_phase.startswith("Phase 1, the last complete one, proved more of its answer")
+    assert begun.last_phase.endswith(whole.promise.sentence())
+    assert whole.best in begun.last_phase

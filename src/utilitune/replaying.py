@@ -23,7 +23,7 @@ from utilitune.specification import ProcedureSpec, build_engine
 from utilitune.utility import Utility, parse_utility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from utilitune.procedures.engine import Engine
@@ -60,6 +60,7 @@ class ReplayResult:
         wall_s: Seconds the replay itself took.
         note: Where the recorded cutoff limits the promise, a sentence that says so.
         population: Whether the promise is about instances like these, or exactly these.
+        last_phase: Where the phase under way proves less so far, a sentence on what the one before proved.
     """
 
     procedure: str
@@ -71,6 +72,7 @@ class ReplayResult:
     wall_s: float
     note: str = ""
     population: str = "infinite"
+    last_phase: str = ""
 
     @property
     def promise(self) -> Promise:
@@ -89,6 +91,7 @@ class ReplayResult:
             "note": self.note,
             "population": self.population,
             "promise": self.promise.sentence(),
+            "last_phase": self.last_phase,
             "phases": [asdict(phase) for phase in self.phases],
             "trajectory": [asdict(point) for point in self.trajectory],
             "wall_s": self.wall_s,
@@ -128,6 +131,7 @@ class RivalResult:
             "note": "",
             "population": None,
             "promise": no_promise(self.procedure),
+            "last_phase": "",
             "phases": [],
             "trajectory": [_as_progress(point) for point in self.trajectory],
             "wall_s": self.wall_s,
@@ -189,6 +193,21 @@ def replay(
         wall_s=time.perf_counter() - started,
         note=f"{why_none} {engine.captime_note().strip()}".strip(),
         population=spec.population,
+        last_phase=_last_phase(phases, final, spec.population, matrix),
+    )
+
+
+def _last_phase(
+    phases: Sequence[PhaseRecord], final: Progress, population: str, matrix: RuntimeMatrix
+) -> str:
+    """What the last complete phase proved, where the one under way proves less so far."""
+    if not phases or phases[-1].epsilon >= final.epsilon or (phases[-1].gamma or 0.0) >= 1:
+        return ""
+    last = phases[-1]
+    proved = Promise(last.epsilon, final.delta, last.gamma, last.configurations, population)
+    answer = matrix.configurations[last.best_index]
+    return (
+        f"Phase {last.phase}, the last complete one, proved more of its answer {answer}: {proved.sentence()}"
     )
 
 

@@ -81,4 +81,15 @@ def test_a_folder_of_another_scenario_is_refused_with_code_2(
     with pytest.raises(SystemExit) as caught:
         main(["run", str(toy.scenario)])
     assert caught.value.code == 2
-    assert "belongs to another scenario" in capsys.readouterr().err
+    told = " ".join(capsys.readouterr().err.split())
+    assert "belongs to another scenario" in told
+    assert f"choose another --folder to start afresh, with '--reuse {toy.folder}' if" in told
+
+
+def test_a_run_in_which_nothing_finished_says_so_and_what_to_do(tmp_path: Path):
+    toy = Toy.write(tmp_path, runs=6, smallest="10ms")
+    toy.scenario.write_text(toy.scenario.read_text().replace('"1s"', '"10ms"'))
+    (tmp_path / "solver.py").write_text("while True: pass")
+    told = " ".join(invoke("run", toy.scenario, "--plain", "--workers", "1").stdout.split())
+    assert "No run has finished within its captime" in told
+    assert "raise largest_captime in the scenario" in told

@@ -87,6 +87,25 @@ def test_a_failing_generator_is_named(path: Path, script: str, fragment: str):
     with pytest.raises(ScenarioError) as caught:
         source.prepare(0)
     assert fragment in str(caught.value)
+    assert "try it by hand: " in str(caught.value)
+    assert not [each for each in (path.parent / "made here").iterdir() if each.name.startswith(".")]
+
+
+SLOW = 'echo begun > begun; echo "$1" > "$2"; sleep 60 & wait'
+
+
+def test_a_generator_that_takes_too_long_is_ended_and_named(path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("utilitune.scenario.generating.LONGEST_GENERATION_S", 0.3)
+    source = instance_source(read_scenario(with_generator(path, SLOW)))
+    with pytest.raises(ScenarioError, match=r"did not end within .*make .*; make it faster, or"):
+        source.prepare(0)
+    assert list((path.parent / "made here").iterdir()) == []
+
+
+def test_a_generator_is_given_up_when_a_stop_is_asked_for(path: Path):
+    source = instance_source(read_scenario(with_generator(path, SLOW)))
+    assert not source.prepare(0, (path.parent / "begun").exists)
+    assert list((path.parent / "made here").iterdir()) == []
 
 
 def test_generated_test_instances_need_a_count(path: Path):

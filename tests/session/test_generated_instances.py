@@ -46,3 +46,13 @@ def test_every_run_finds_its_instance(tmp_path: Path):
     assert result.progress.runs == 6
     assert missing == []
     assert result.stop_reason.code == "run-limit"
+
+
+def test_a_stop_is_obeyed_while_an_instance_is_made(tmp_path: Path):
+    (tmp_path / "make.py").write_text("import time; open('run/stop-requested', 'w'); time.sleep(60)")
+    (tmp_path / "scenario.toml").write_text(SCENARIO.format(python=json.dumps(sys.executable)))
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    backend = SimulatedBackend(2, lambda job: SimulatedRun(0.5))
+    result = run_scenario(scenario, tmp_path / "run", backend=backend)
+    assert result.stop_reason.code == "stop-requested"
+    assert result.progress.runs == 0

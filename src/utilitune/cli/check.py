@@ -130,8 +130,8 @@ def _start_up_s(
 ) -> float | None:
     """How long the default configuration takes on an empty file.
 
-    Most programs refuse one as soon as they have started, so this is at least their start-up. None where instances are no files, or
-    where the program does not end by itself.
+    Most programs refuse one as soon as they have started, so this is about their start-up, and never less.
+    None where instances are no files, or where the program does not end by itself.
     """
     import tempfile
     from dataclasses import replace

@@ -302,6 +302,8 @@ def _print_summary(result: ReplayResult, out: Path | None) -> None:
     say = paragraphs().print
     say(headed("Best configuration:", result.best))
     say(result.promise.sentence())
+    if result.last_phase:
+        say(result.last_phase)
     say(
         f"It took {progress.total_time_s:,.2f} s of run time in {progress.runs:,} runs; "
         f"{progress.alive} of {progress.configurations} configurations are still in play."

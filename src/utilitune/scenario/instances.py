@@ -10,19 +10,25 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from utilitune.errors import ScenarioError
+from utilitune.scenario.generating import generate
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from utilitune.scenario.model import Scenario
 
 TRAINING = "training"
 TEST = "test"
+
+
+def _never() -> bool:
+    return False
 
 
 class InstanceSource(Protocol):
@@ -38,8 +44,16 @@ class InstanceSource(Protocol):
     def seed(self, position: int) -> int:
         """The seed every configuration runs this instance with, 0 ≤ seed < 2^31."""
 
-    def prepare(self, position: int) -> None:
-        """Make sure the instance exists; to be called before it is first run."""
+    def prepare(self, position: int, stopping: Callable[[], bool] = ...) -> bool:
+        """Make sure the instance exists; to be called before it is first run.
+
+        Args:
+            position: Which instance.
+            stopping: Asked now and then while an instance is made, whether to give up.
+
+        Returns:
+            Whether the instance is there: not if it was given up.
+        """
 
 
 def instance_source(scenario: Scenario, role: str = TRAINING) -> InstanceSource:
@@ -82,8 +96,9 @@ class _Listed:
     def seed(self, position: int) -> int:
         return derived_seed(self.scenario_seed, self.role, "run", position)
 
-    def prepare(self, position: int) -> None:
+    def prepare(self, position: int, stopping: Callable[[], bool] = _never) -> bool:  # noqa: ARG002 - the seam's
         """Nothing to do: the instances are there."""
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,23 +121,24 @@ class _Generated:
     def seed(self, position: int) -> int:
         return derived_seed(self.scenario_seed, self.role, "run", position)
 
-    def prepare(self, position: int) -> None:
+    def prepare(self, position: int, stopping: Callable[[], bool] = _never) -> bool:
         """Run the generator unless the file is there; a file appears only when it is complete."""
         finished = self.directory / self.name(position)
         if finished.exists():
-            return
+            return True
         finished.parent.mkdir(parents=True, exist_ok=True)
         partial = finished.with_name(f".{os.getpid()}-{finished.name}")
         instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
         values = {"seed": str(instance_seed), "output": str(partial)}
         argv = [word.format_map(values) for word in self.instances.argv]
         argv[0] = program_path(self.directory, argv[0]) or argv[0]
-        done = subprocess.run(argv, cwd=self.directory, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or not partial.exists():
-            why = f"exit code {done.returncode}" if done.returncode else "it wrote no file"
-            tail = f": {done.stderr.strip()[-200:]}" if done.stderr.strip() else ""
-            raise ScenarioError(f"the instance generator failed for seed {instance_seed} ({why}){tail}")
-        partial.replace(finished)
+        try:
+            if not generate(argv, self.directory, partial, stopping):
+                return False
+            partial.replace(finished)
+        finally:
+            partial.unlink(missing_ok=True)
+        return True
 
 
 def program_path(directory: Path, program: str) -> str | None:

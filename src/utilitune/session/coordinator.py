@@ -12,7 +12,7 @@ import math
 import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from utilitune.domain import Progress, RunStatus, StopReason
 from utilitune.errors import UtilituneError
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from utilitune.execution.runs import Judged, RunRules
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import LiveEvidence
+    from utilitune.scenario.instances import InstanceSource
     from utilitune.session.reusing import EarlierRuns
     from utilitune.session.supply import ConfigurationSupply, Drawn
     from utilitune.store.base import Store
@@ -55,22 +56,6 @@ _STORED_ORIGINS = {
     Origin.RANDOM: StoredOrigin.RANDOM,
     Origin.MODEL: StoredOrigin.MODEL,
 }
-
-
-class Instances(Protocol):
-    """The one fixed order of instances."""
-
-    def name(self, position: int) -> str:
-        """What stands for the instance on the target's command line."""
-        ...
-
-    def seed(self, position: int) -> int:
-        """The seed every configuration gets with that instance."""
-        ...
-
-    def prepare(self, position: int) -> None:
-        """Make sure the instance exists."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +110,7 @@ class Parts:
     store: Store
     backend: Backend
     rules: RunRules
-    instances: Instances
+    instances: InstanceSource
     supply: ConfigurationSupply
     abort_on: frozenset[RunStatus] = frozenset()
     command_of: Callable[[Mapping[str, Any]], str] = str
@@ -256,6 +241,9 @@ class Coordinator:
             return self._parts.engine.added < len(self._assignments)
         return halt is Halt.PAUSED
 
+    def _is_stopping(self) -> bool:
+        return self._stop is not None or self._parts.store.stop_requested()
+
     def _spent(self) -> StopReason | None:
         """The reason to stop if a budget is spent or somebody asked for it."""
         budget = self._budget
@@ -344,7 +332,7 @@ class Coordinator:
         self._submit_all(engine.needed(), speculative=False)
         if backend.free_slots:
             self._submit_all(engine.likely(backend.free_slots + len(self._flights)), speculative=True)
-        if not self._flights:
+        if not self._flights and not self._is_stopping():
             raise RuntimeError("the procedure waits for runs that nobody makes")
 
     def _submit_all(self, requests: Iterable[RunRequest], *, speculative: bool) -> None:
@@ -354,7 +342,8 @@ class Coordinator:
             key = (request.configuration, request.position)
             if key in self._under_way:
                 continue
-            self._parts.instances.prepare(request.position)
+            if not self._parts.instances.prepare(request.position, self._is_stopping):
+                return
             invocation = self._invocation(request)
             self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
             self._flights[self._next_job] = _InFlight(request, invocation, time.time(), speculative)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import no_promise
+from utilitune.domain import RunStatus, no_promise
 from utilitune.errors import MissingExtraError, StoreError
 from utilitune.scenario.model import Scenario
 from utilitune.scenario.targets import build_target
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from utilitune.store.base import StoreReader
     from utilitune.targets.base import Task
 
+_MANY_TIMEOUTS = 5
+
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
@@ -35,7 +37,7 @@ class RunResult:
         stop_reason: Why the latest session ended; None while it is at work.
         trajectory: Where it stood at logarithmically spaced times spent.
         warnings: What the user should know.
-        note: Where the largest captime limits the promise, a sentence that says so.
+        note: Where captimes limit the promise, or no run has finished, a sentence that says so.
         folder: Where the run is kept, if anywhere.
         runs: Every run as a plain row, where they were asked for.
     """
@@ -85,7 +87,7 @@ class RunResult:
             stop_reason=sessions[-1].stop if sessions else None,
             trajectory=points,
             warnings=tuple(event.text for event in store.events() if event.kind == "warning"),
-            note=note,
+            note=" ".join(filter(None, [note, _none_finished(store)])),
             folder=folder,
             runs=tuple(run_rows(store, configurations)) if with_runs else (),
         )
@@ -111,6 +113,18 @@ class RunResult:
         except ImportError:
             raise MissingExtraError("A data frame", "export") from None
         return pd.DataFrame(list(self.runs))
+
+
+def _none_finished(store: StoreReader) -> str:
+    """A sentence where every run of many was stopped at its captime, else nothing."""
+    counts = store.counts()
+    if counts[RunStatus.TIMEOUT] < _MANY_TIMEOUTS or counts[RunStatus.TIMEOUT] < sum(counts.values()):
+        return ""
+    return (
+        "No run has finished within its captime, so nothing is known of any configuration but that: raise "
+        "largest_captime in the scenario, choose a utility that still values later answers, or see with "
+        "'utilitune check' how long one run takes."
+    )
 
 
 def command_text(scenario: Scenario, assignment: Mapping[str, Any], instance: str = "INSTANCE") -> str:

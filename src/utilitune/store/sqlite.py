@@ -268,7 +268,8 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot) -> RunFolder:
         if store.snapshot.digest != snapshot.digest:
             raise StoreError(
                 f"{folder} belongs to another scenario, or this one was changed in what its runs mean: "
-                "use another --folder to start afresh, or restore the scenario to go on"
+                "restore the scenario to go on, or choose another --folder to start afresh, with "
+                f"'--reuse {folder}' if program and instances are the same, so that its runs count there too"
             )
         on_failure.pop_all()
     return store
