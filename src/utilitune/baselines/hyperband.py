@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from utilitune.domain import StopReason
 
 
+_FIRST_RUNS = 64  # how far to look at first for the end of a configuration's seconds
+
+
 class Rung(NamedTuple):
     """One step of a bracket: how many configurations get how many seconds each."""
 
@@ -137,7 +140,11 @@ def _spend(look: _Look, resource_s: float, scores: Scores, runs: RecordedRuns) -
     Instances advance in their order. Those completed on an earlier rung are known; the one that was cut
     begins anew, as a run cannot be continued. The value is the mean over all instances begun.
     """
-    values, seconds = scores.of(look.row, 0, runs.positions)
+    end = min(runs.positions, max(_FIRST_RUNS, 2 * look.completed))
+    values, seconds = scores.of(look.row, 0, end)
+    while end < runs.positions and seconds.sum() <= resource_s:
+        end = min(runs.positions, 2 * end)
+        values, seconds = scores.of(look.row, 0, end)
     spent_s = np.cumsum(seconds)
     completed = int(np.searchsorted(spent_s, resource_s, side="right"))
     completed_s = float(spent_s[completed - 1]) if completed else 0.0
