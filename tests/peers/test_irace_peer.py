@@ -114,6 +114,12 @@ sys.exit("too small")
         play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=10.0))
 
 
+def test_a_budget_that_is_too_small_is_told_in_our_units(stand_in):
+    stand_in("""sys.exit("Error: Insufficient budget: a value of 'maxTime' of at least '67395'.")""")
+    with pytest.raises(UsageError, match="give it a --max-time of at least 68 s"):
+        play_rival(Irace(), rows_on_a_line(), Allowance(total_time_s=10.0))
+
+
 def test_a_silent_end_is_told_too(stand_in):
     stand_in("")
     with pytest.raises(TargetError, match="it gave no reason"):
@@ -155,5 +161,7 @@ def test_the_real_one_plays_live_with_conditions_and_clauses():
 
 @needs_irace
 def test_the_real_one_refuses_a_budget_that_is_too_small():
-    with pytest.raises(TargetError, match="irace ended without an answer: Error"):
+    with pytest.raises(UsageError, match="too small for irace's races: give it a --max-runs of at least"):
         play_rival(Irace(), rows_on_a_line(), Allowance(runs=5))
+    with pytest.raises(UsageError, match="too small for irace's races: give it a --max-time of at least"):
+        played_live(Irace(), Allowance(total_time_s=40.0))

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import math
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, Self
 
 from utilitune.baselines.rival import Allowance, finished
-from utilitune.errors import MissingExtraError, TargetError, UsageError
+from utilitune.errors import MissingExtraError, TargetError, UsageError, UtilituneError
 from utilitune.peers.arena import HaltError
 from utilitune.peers.irace_files import END, SEPARATOR, IraceTask, read_values
 from utilitune.peers.peer import Peer
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from utilitune.domain import StopReason
     from utilitune.peers.arena import Arena
 
-_LONGEST_EXCUSE = 300
+_LONGEST_ERROR = 300
+_WANTED = re.compile(r"'(?P<what>maxTime|maxExperiments)' of at least '(?P<least>\d+)'")
 _MS = 1000
 
 
@@ -79,7 +81,7 @@ class Irace(Peer):
                     yield numbers[fields[0]]
                     if halt is None:
                         return finished("irace has used its budget up: give it a larger one to go further.")
-            raise halt or TargetError(f"irace ended without an answer: {process.excuse()}")
+            raise halt or _failure(process.last_error())
 
     def _task(self, arena: Arena) -> IraceTask:
         allowance = arena.allowance
@@ -102,6 +104,20 @@ def _run(arena: Arena, numbers: dict[str, int], fields: list[str]) -> str:
     numbers[number] = arena.number(values)
     (played,) = arena.run(numbers[number], [int(instance)])
     return f"{-played.score!r} {played.time_s * _MS!r}"
+
+
+def _failure(error: str) -> UtilituneError:
+    """What to tell of an irace that ended without an answer."""
+    wanted = _WANTED.search(error)
+    if wanted is None:
+        return TargetError(f"irace ended without an answer: {error[:_LONGEST_ERROR] or 'it gave no reason'}")
+    least = int(wanted["least"])
+    option = (
+        f"--max-time of at least {math.ceil(least / _MS)} s"
+        if wanted["what"] == "maxTime"
+        else f"--max-runs of at least {least}"
+    )
+    return UsageError(f"the budget is too small for irace's races: give it a {option}")
 
 
 @functools.cache
@@ -153,12 +169,10 @@ class _Process:
             self._answers.write(f"{text}\n")
             self._answers.flush()
 
-    def excuse(self) -> str:
-        """The last thing it said, in one line."""
-        said = self._log.read_text(encoding="utf-8", errors="replace").split("Error")
-        return (
-            " ".join(f"Error{said[-1]}".split())[:_LONGEST_EXCUSE] if len(said) > 1 else "it gave no reason"
-        )
+    def last_error(self) -> str:
+        """The last error it told of, in one line; nothing where there is none."""
+        _, error, after = self._log.read_text(encoding="utf-8", errors="replace").rpartition("Error")
+        return " ".join(f"{error}{after}".split()) if error else ""
 
     def __enter__(self) -> Self:
         return self

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from utilitune.baselines.rival import Allowance, RecordedRuns, Standing
     from utilitune.domain import StopReason
 
-MOST_SEEDS = 2**31 - 1
+LARGEST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Peer(ABC):
         check_optional_captime(self.captime_s)
         require_objective(self.objective)
         require_whole("the seed", self.seed, least=0)
-        if self.seed > MOST_SEEDS:
-            raise UsageError(f"the seed must be at most {MOST_SEEDS}, not {self.seed}")
+        if self.seed > LARGEST_SEED:
+            raise UsageError(f"the seed must be at most {LARGEST_SEED}, not {self.seed}")
 
     @staticmethod
     @abstractmethod
