@@ -12,8 +12,6 @@ from utilitune.peers import PEERS
 BUDGET = Allowance(total_time_s=120.0)
 LONGEST_S = 10.0
 
-pytestmark = pytest.mark.filterwarnings("default")  # other people's packages warn about each other
-
 
 @pytest.fixture(params=list(PEERS))
 def kind(request: pytest.FixtureRequest):

@@ -15,7 +15,6 @@ needs_smac = pytest.mark.skipif(not Smac.is_installed(), reason="SMAC3 is not in
 
 
 @needs_smac
-@pytest.mark.filterwarnings("default")
 def test_it_plays_on_recorded_runs_and_pays_for_every_new_run_once():
     runs = rows_on_a_line()
     points, stop = play_rival(Smac(instances=8, trials=40, seed=1), runs)
@@ -28,7 +27,6 @@ def test_it_plays_on_recorded_runs_and_pays_for_every_new_run_once():
 
 
 @needs_smac
-@pytest.mark.filterwarnings("default")
 def test_live_it_begins_with_the_default_and_stops_when_its_time_is_spent():
     final, store = played_live(Smac(instances=4), Allowance(total_time_s=20.0))
     records = store.configurations()
