@@ -129,3 +129,10 @@ def test_a_target_knows_whether_it_reports_its_runtime_and_takes_parameters():
     assert target.reports_runtime
     assert target.uses_parameters
     assert target.prepare(invocation()).watch == ("t=(.*)",)
+
+
+def test_an_instance_can_be_named_from_the_root(tmp_path: Path):
+    target = CommandTarget(("x", "-i={instance_path}"), directory=str(tmp_path))
+    argv = target.prepare(Invocation({}, "sub/a b.cnf", 1, 1.0)).argv
+    assert argv[1] == f"-i={tmp_path}/sub/a b.cnf"
+    assert target.prepare(Invocation({}, "/else/c.cnf", 1, 1.0)).argv[1] == "-i=/else/c.cnf"

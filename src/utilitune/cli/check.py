@@ -169,7 +169,7 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
             "were not judged: try a longer --captime or an easier first instance"
         )
     command = scenario.target.argv if isinstance(scenario.target, CommandSpec) else ("{instance}",)
-    if not any("{instance}" in word for word in command):
+    if not any(sign in word for word in command for sign in ("{instance}", "{instance_path}")):
         yield (
             "the command has no {instance}, so every instance is the same to it: add it to "
             + setting("target.command")

@@ -38,7 +38,7 @@ Rules = VerdictRules | WrapperRules
 PARAMETERS = "{parameters}"
 SPECIFICS = "{specifics}"
 _ARGUMENT_PLACEHOLDERS = frozenset(
-    {"instance", "seed", "captime", "whole_captime", "configuration_id", "instance_id"}
+    {"instance", "instance_path", "seed", "captime", "whole_captime", "configuration_id", "instance_id"}
 )
 _TEMPLATE_PLACEHOLDERS = frozenset({"name", "value"})
 
@@ -56,8 +56,8 @@ class CommandTarget:
 
     Attributes:
         argv: The program and its arguments with the placeholders ``{instance} {seed} {captime}``,
-            ``{whole_captime}`` (rounded up to seconds), ``{configuration_id} {instance_id}`` (numbers that
-            name them) and, as elements of their own, ``{parameters}`` and ``{specifics}``; a brace that is
+            ``{instance_path}`` (from the root), ``{whole_captime}`` (rounded up to seconds),
+            ``{configuration_id} {instance_id}`` (numbers that name them) and, as elements of their own, ``{parameters}`` and ``{specifics}``; a brace that is
             meant is doubled.
         templates: Per parameter, how it is written, with ``{name}`` and ``{value}``.
         default_template: How a parameter without a template is written.
@@ -123,6 +123,8 @@ class CommandTarget:
             "captime": written(invocation.captime_s),
             "whole_captime": _whole(invocation.captime_s),
         }
+        if any("{instance_path}" in word for word in self.argv):
+            values["instance_path"] = str(Path(self.directory or ".").absolute() / invocation.instance)
         if any("_id}" in word for word in self.argv):
             values["configuration_id"] = _identifier(*map(str, invocation.parameters.items()))
             values["instance_id"] = _identifier(invocation.instance)

@@ -40,7 +40,7 @@ def test_switches_and_values_are_joined_without_a_space(tmp_path: Path):
     scenario = read_scenario(irace(tmp_path))
     assert words(scenario, alpha=0.25, mode="fast", extra="") == (
         "7",
-        "Instances/a.txt",
+        str(tmp_path / "Instances/a.txt"),
         "3",
         "--alpha",
         "0.25",
@@ -69,7 +69,7 @@ def test_switches_and_values_are_joined_without_a_space(tmp_path: Path):
 def test_the_bound_is_passed_exactly_when_irace_would(tmp_path: Path, more: str, bound: tuple[str, ...]):
     scenario = read_scenario(irace(tmp_path, more))
     call = words(scenario, mode="fast", alpha=0.5, extra="")
-    assert call == ("7", "Instances/a.txt", *bound, "--alpha", "0.5", "--mode=fast")
+    assert call == ("7", str(tmp_path / "Instances/a.txt"), *bound, "--alpha", "0.5", "--mode=fast")
     assert scenario.max_captime_s == 20
 
 
@@ -83,7 +83,7 @@ def test_the_command_line_may_be_another(tmp_path: Path):
         .prepare(Invocation(scenario.space.completed({"mode": "fast", "extra": ""}), "a b", 7, 2.5))
         .argv
     )
-    assert argv[1:4] == ("--inst=a b", "--seed", "7")
+    assert argv[1:4] == (f"--inst={tmp_path / 'a b'}", "--seed", "7")
     assert argv[4] == "--id"
     assert argv[5].endswith(" x")
     assert argv[-1] == "--mode=fast"
@@ -169,7 +169,7 @@ def test_aclib_mode_calls_the_runner_as_a_wrapper(tmp_path: Path):
     spec = read_scenario(irace(tmp_path, "aclib = 1\n")).target
     assert spec.argv[1:] == (
         "--instance",
-        "{instance}",
+        "{instance_path}",
         "--cutoff",
         "{captime}",
         "--seed",
@@ -359,4 +359,8 @@ def test_arguments_of_an_instance_follow_it_wherever_it_stands(tmp_path: Path):
         tmp_path, 'targetCmdline = "-i={instance} {targetRunnerArgs}"\ntrainInstancesFile = "l.txt"\n'
     )
     files(tmp_path, l__txt="a.txt --size 3\n")
-    assert read_scenario(path).target.argv[1:] == ("-i={instance}", "{specifics}", "{parameters}")
+    assert read_scenario(path).target.argv[1:] == ("-i={instance_path}", "{specifics}", "{parameters}")
+
+
+def test_names_of_your_own_begin_with_a_dot(tmp_path: Path):
+    assert ".mine (a name of your own)" in understand(irace(tmp_path, ".mine = 3\n")).without_meaning

@@ -132,7 +132,9 @@ class _IraceReader:
 
     def _check_keys(self) -> None:
         for key, assigned in self._assigned.items():
-            if key not in KEYS:
+            if key.startswith("."):
+                self._notes.skip(key, "a name of your own")
+            elif key not in KEYS:
                 raise ScenarioError(
                     f"irace has no option {key!r}; {did_you_mean(key, KEYS)}",
                     path=self._path,
@@ -362,11 +364,20 @@ class _IraceReader:
         test: PlacedInstances | None,
     ) -> CommandSpec:
         runner = self._runner()
-        arguments = self._command_line(bounds)
+        files = all(placed is None or placed.listed.files for placed in (training, test))
+        arguments = self._command_line(bounds, files=files)
         contract = Contract.IRACE
         if self._switch("aclib"):
             contract = Contract.ACLIB2
-            arguments = ["--instance", "{instance}", "--cutoff", "{captime}", "--seed", "{seed}", "--config"]
+            arguments = [
+                "--instance",
+                "{instance_path}" if files else "{instance}",
+                "--cutoff",
+                "{captime}",
+                "--seed",
+                "{seed}",
+                "--config",
+            ]
             arguments.append(PARAMETERS)
             self._notes.say("aclib = 1", "the runner is called as AClib2 wrappers are")
         launcher = self._text("targetRunnerLauncher")
@@ -401,13 +412,13 @@ class _IraceReader:
             return named
         raise self._problem("targetRunner", f"the target runner {named!r} does not exist; check the path")
 
-    def _command_line(self, bounds: _Bounds) -> list[str]:
-        """The arguments of the runner, in our placeholders."""
+    def _command_line(self, bounds: _Bounds, *, files: bool) -> list[str]:
+        """The arguments of the runner, in our placeholders; files are named from the root, as irace does."""
         words = {
             "configurationID": "{configuration_id}",
             "instanceID": "{instance_id}",
             "seed": "{seed}",
-            "instance": "{instance}",
+            "instance": "{instance_path}" if files else "{instance}",
             "bound": ("{whole_captime}" if bounds.whole else "{captime}") if bounds.passed else "",
         }
         own = self._text("targetCmdline")
