@@ -4,7 +4,7 @@
 - `toml_reader` with `target_reader`, `instance_reader`, `source` and `locator`: the native file;
 - `switches`: parameter files that also say how their parameters are written;
 - `dialects`: the files of irace, SMAC and AClib;
-- `instances`: the one order of instances, and their seeds;
+- `instances`: the one order of instances, and their seeds; `generating`: a command that makes them;
 - `snapshot`: a scenario as JSON, and the fingerprint that guards a run folder;
 - `targets`: from the description of a target to one that runs;
 - `template` and `writer`: starter files, and any scenario as a commented file.
