@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,9 @@ from utilitune.errors import ScenarioError, TargetError
 from utilitune.targets.base import Command, Invocation
 from utilitune.targets.command import CommandTarget, written
 from utilitune.targets.verdict import VerdictRules
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 np = pytest.importorskip("numpy")
 words = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
