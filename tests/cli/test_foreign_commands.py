@@ -161,6 +161,7 @@ def test_runs_of_an_earlier_folder_count_and_the_run_says_so(tmp_path: Path):
     taken = sum(run.taken_over for run in store.runs())
     store.close()
     assert taken > 10
+    assert "with those of the earlier run" in " ".join(invoke("status", folder).stdout.split())
     assert len(conditions) == 1
     assert str(toy.folder) in conditions[0]
 

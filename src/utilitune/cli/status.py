@@ -206,6 +206,7 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
             yield "in play", f"{progress.alive} of {progress.configurations} configurations"
         yield "time in runs", format_duration(progress.total_time_s)
     yield "time passed", format_duration(look.elapsed_s)
-    yield "runs", f"{total} ({ended})" if ended else total
+    shared = ", with those of the earlier run" if any(kind == "condition" for kind, _ in look.events) else ""
+    yield "runs", f"{total} ({ended}){shared}" if ended else total
     for kind, text in look.events:
         yield kind, printable(text)

@@ -302,7 +302,7 @@ def test_a_linked_runner_keeps_its_own_place(tmp_path: Path):
 def test_values_that_do_not_apply_are_listed_and_a_category_may_look_like_none(tmp_path: Path):
     path = irace(tmp_path, 'configurationsFile = "first.txt"\n')
     parameters = 'mode "" c (None, NA, fast)\ndepth "" i (1, 9) | mode == "fast"\n'
-    files(tmp_path, parameters__txt=parameters, first__txt="mode depth\nNone 3\nNA NA\nfast 4\n")
+    files(tmp_path, parameters__txt=parameters, first__txt="mode depth\nNone 3\nNA NA\nfast 4\nNone NA\n")
     understanding = understand(path)
     assert [dict(each) for each in understanding.scenario.initial] == [
         {"mode": "None"},
@@ -310,6 +310,7 @@ def test_values_that_do_not_apply_are_listed_and_a_category_may_look_like_none(t
         {"mode": "fast", "depth": 4},
     ]
     assert "depth in line 2 of first.txt (does not apply there)" in understanding.without_meaning
+    assert "line 5 of first.txt (it says the same as line 2)" in understanding.without_meaning
 
 
 @pytest.mark.parametrize(

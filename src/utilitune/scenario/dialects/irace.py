@@ -291,11 +291,16 @@ class _IraceReader:
             raise self._problem(
                 "configurationsFile", f"{path.name} holds no configurations; add one, or leave it out"
             )
-        count = f"{len(found)} configuration{' is' if len(found) == 1 else 's are'}"
+        different = len({given.assignment for given in found})
+        count = f"{different} configuration{' is' if different == 1 else 's are'}"
         self._notes.say(f"configurationsFile = {path.name}", f"{count} tried first, after the default")
+        lines: dict[Assignment, int] = {}
         for given in found:
             self._notes.skip_unused(path.name, given)
-        return tuple(given.assignment for given in found)
+            first = lines.setdefault(given.assignment, given.line)
+            if first != given.line:
+                self._notes.skip(f"line {given.line} of {path.name}", f"it says the same as line {first}")
+        return tuple(lines)
 
     # -- instances -----------------------------------------------------------------------------------------
 
