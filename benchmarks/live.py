@@ -1,7 +1,8 @@
 """What a whole live run costs beyond its target: scenario, procedure, store and workers together.
 
-Prints: 10 000 runs of a program that does nothing, our own CPU time per run, the share of the workers' time
-inside runs of 50 ms, and what fifty SIGKILLs of the coordinator change (nothing).
+Prints: 10 000 runs of a program that does nothing, our own CPU time per run, also with many parameters and
+proposals, the share of the workers' time inside runs of 50 ms, and what fifty SIGKILLs of the coordinator
+change (nothing).
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from utilitune.spaces import ParameterSpace
 
 WORKERS = 2
 KILLS = 50
+PARAMETERS = 36
 SLEEP_50_MS = ("/bin/sleep", "0.05")
 
 
 def main() -> None:
     """Run everything; a few minutes."""
     _no_op_runs(10_000)
+    _no_op_runs_with_proposals(10_000)
     _inside_runs(600)
     _kills(KILLS)
 
@@ -69,6 +72,26 @@ def _no_op_runs(runs: int) -> None:
     _line(f"{len(made):,} no-op runs", f"{wall_s:.1f} s", "< 60 s", wall_s < 60)
     per_run_ms = 1000 * own_s / len(made)
     _line("coordinator's CPU per run", f"{per_run_ms:.2f} ms", "<= 2 ms", per_run_ms <= 2)
+
+
+def _no_op_runs_with_proposals(runs: int) -> None:
+    """Runs that differ by chance alone, on the scale of the utility: many configurations are worth a try."""
+    kinds = (
+        {"type": "float", "range": [0.0, 1.0], "default": 0.5},
+        {"type": "integer", "range": [1, 1000], "default": 10, "log": True},
+        {"type": "categorical", "values": ["a", "b", "c", "d"], "default": "a"},
+    )
+    tables = {f"p{number}": kinds[number % len(kinds)] for number in range(PARAMETERS)}
+    with tempfile.TemporaryDirectory() as folder:
+        plain = _scenario(Path(folder), ("/bin/true", "{parameters}"), "cpu")
+        scenario = replace(
+            plain, space=ParameterSpace.from_tables(tables), utility="uniform(k0=4ms)", captime0_s=0.01
+        )
+        _, own_s, made = _timed(scenario, Path(folder) / "run", runs)
+    proposals = len({run["configuration"] for run in made if run["origin"] == "model"})
+    per_run_ms = 1000 * own_s / len(made)
+    what = f"... {PARAMETERS} parameters, {proposals} proposals"
+    _line(what, f"{per_run_ms:.2f} ms", "<= 2 ms", per_run_ms <= 2)
 
 
 def _inside_runs(runs: int) -> None:
