@@ -17,7 +17,7 @@ from utilitune.peers.arena import Arena
 from utilitune.peers.live import Match, play_into
 from utilitune.peers.peer import Peer
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
-from utilitune.spaces import ParameterSpace
+from utilitune.spaces import Assignment, ParameterSpace
 from utilitune.store import MemoryStore, Snapshot
 
 BEST_ROW = 6
@@ -45,6 +45,7 @@ SCENARIO = Scenario(
     training=ListedInstances(tuple("123456789"), files=False),
     utility="uniform(k0=10)",
     max_captime_s=4.0,
+    initial=(Assignment({"alpha": 0.5, "extra": "yes", "depth": 7, "speed": 1}),),
 )
 
 
@@ -98,7 +99,7 @@ def played_live(
 
 @dataclass(frozen=True)
 class Sweep(Peer):
-    """Tries the default and random configurations, each on all its instances."""
+    """Tries what is given and random configurations, each on all its instances."""
 
     instances: int = 4
     tries: int = 20
@@ -114,7 +115,7 @@ class Sweep(Peer):
 
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         draws = arena.space.sample(np.random.default_rng(self.seed), self.tries)
-        for assignment in (arena.space.default(), *draws):
+        for assignment in (*arena.given, *draws):
             arena.run(arena.number(assignment), range(arena.positions))
             yield arena.leader()
         return finished("The sweep is over.")

@@ -16,6 +16,7 @@ class Steps:
 
     def __init__(self, slots: int = 1) -> None:
         self.space = SCENARIO.space
+        self.given = (SCENARIO.space.default(),)
         self.positions = 10
         self.slots = slots
         self.batches: list[tuple[int, list[int]]] = []

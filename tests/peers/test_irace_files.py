@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.spaces.problems import SpaceError
 
-TASK = IraceTask(SCENARIO.space, instances=3, max_time_ms=1500, max_runs=None, seed=7)
+GIVEN = (SCENARIO.space.default(),)
+TASK = IraceTask(SCENARIO.space, GIVEN, instances=3, max_time_ms=1500, max_runs=None, seed=7)
 
 
 def options(text: str) -> dict[str, str]:
@@ -49,16 +51,17 @@ def test_the_scenario_names_budget_seed_and_runner():
     assert (chosen["maxTime"], chosen["seed"], chosen["deterministic"]) == ("1500", "7", "1")
     assert chosen["targetRunner"] == "utilitune_run"
     assert "maxExperiments" not in chosen
-    counted = IraceTask(SCENARIO.space, 3, max_time_ms=None, max_runs=200, seed=7)
+    counted = IraceTask(SCENARIO.space, GIVEN, 3, max_time_ms=None, max_runs=200, seed=7)
     chosen = options(counted.files("3.5")["scenario.txt"])
     assert chosen["maxExperiments"] == "200"
     assert "maxTime" not in chosen
 
 
-def test_instances_are_numbers_and_the_default_comes_first():
-    files = TASK.files("3.5")
+def test_instances_are_numbers_and_the_given_configurations_a_table():
+    other = SCENARIO.space.completed({"extra": "yes", "depth": 7})
+    files = replace(TASK, given=(*GIVEN, other)).files("3.5")
     assert files["instances.txt"].split() == ["0", "1", "2"]
-    assert files["initial.txt"] == 'alpha extra depth speed\n"0.8" "not at all" NA "2"\n'
+    assert files["initial.txt"] == 'alpha extra depth speed\n"0.8" "not at all" NA "2"\n"0.8" "yes" "7" "2"\n'
 
 
 def test_values_come_back_in_their_own_types():
@@ -74,11 +77,11 @@ def test_values_come_back_in_their_own_types():
 @pytest.mark.parametrize(("low", "digits"), [(0.5, 4), (1e-7, 7)])
 def test_there_are_as_many_digits_as_the_bounds_need(low: float, digits: int):
     space = ParameterSpace.from_tables({"x": {"type": "float", "range": [low, 1.0], "default": 1.0}})
-    task = IraceTask(space, 1, 1000, None, 0)
+    task = IraceTask(space, (space.default(),), 1, 1000, None, 0)
     assert options(task.files("3.5")["scenario.txt"])["digits"] == str(digits)
 
 
 def test_what_irace_cannot_say_is_refused():
     space = ParameterSpace.from_tables({"a-b": {"type": "float", "range": [0.0, 1.0], "default": 1.0}})
     with pytest.raises(SpaceError, match="irace cannot hold the name 'a-b'"):
-        IraceTask(space, 1, 1000, None, 0).files("3.5")
+        IraceTask(space, (space.default(),), 1, 1000, None, 0).files("3.5")

@@ -24,7 +24,9 @@ def test_every_run_is_kept_and_the_best_configuration_wins():
     final, store = played_live(Sweep(), PLENTY)
     records = store.configurations()
     assert records[0].assignment == SCENARIO.space.default()
-    assert [record.origin for record in records] == [Origin.DEFAULT] + [Origin.MODEL] * (len(records) - 1)
+    assert records[1].assignment == SCENARIO.initial[0]
+    assert [each.origin for each in records[:3]] == [Origin.DEFAULT, Origin.USER, Origin.MODEL]
+    assert {each.origin for each in records[3:]} == {Origin.MODEL}
     runs = list(store.runs())
     assert len(runs) == final.runs == 4 * len(records)
     assert final.total_time_s == pytest.approx(sum(run.outcome.runtime_s for run in runs))

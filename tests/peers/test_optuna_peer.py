@@ -68,7 +68,7 @@ def test_a_space_that_forbids_nearly_everything_ends_it(monkeypatch):
         {"alpha": {"type": "float", "range": [0.0, 1.0], "default": 0.0}}, [{"clause": "alpha > 0.000001"}]
     )
     monkeypatch.setattr("utilitune.peers.optuna_peer._ATTEMPTS", 20)
-    monkeypatch.setattr(playgrounds, "SCENARIO", replace(playgrounds.SCENARIO, space=space))
+    monkeypatch.setattr(playgrounds, "SCENARIO", replace(playgrounds.SCENARIO, space=space, initial=()))
     program = playgrounds.Program()
     monkeypatch.setattr(playgrounds.Program, "__call__", lambda *_: playgrounds.SimulatedRun(1.0))
     final, store = played_live(OptunaRandom(instances=2), Allowance(runs=100), program=program)

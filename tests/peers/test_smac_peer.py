@@ -27,7 +27,8 @@ def test_it_plays_on_recorded_runs_and_pays_for_every_new_run_once():
 
 
 @needs_smac
-def test_live_it_begins_with_the_default_and_stops_when_its_time_is_spent():
+@pytest.mark.filterwarnings(r"ignore:Please use `dict\(config\)`:DeprecationWarning")  # SMAC of ConfigSpace
+def test_live_it_stops_when_its_time_is_spent():
     final, store = played_live(Smac(instances=4), Allowance(total_time_s=20.0))
     records = store.configurations()
     assert next(store.runs()).request.configuration == 0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from utilitune.baselines.rival import Allowance
     from utilitune.domain import StopReason
-    from utilitune.spaces import ParameterSpace
+    from utilitune.spaces import Assignment, ParameterSpace
     from utilitune.spaces.parameters import Value
 
 
@@ -42,6 +42,10 @@ class Ground(Protocol):
     """How many instances there are; None without end."""
     slots: int
     """How many runs it makes at a time."""
+
+    @property
+    def given(self) -> Sequence[Assignment]:
+        """What peers begin with, the default first."""
 
     def number(self, assignment: Mapping[str, Value]) -> int:
         """The number of the configuration that is run for a proposal."""
@@ -69,6 +73,7 @@ class Arena:
 
     def __init__(self, ground: Ground, allowance: Allowance, instances: int) -> None:
         self.space = ground.space
+        self.given = ground.given
         self.allowance = allowance
         self.positions = instances if ground.positions is None else min(instances, ground.positions)
         self._ground = ground

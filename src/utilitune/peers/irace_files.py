@@ -1,4 +1,4 @@
-"""What irace reads: its scenario, the parameters, the instances, and a first configuration.
+"""What irace reads: its scenario, the parameters, the instances, and the configurations to begin with.
 
 irace 4 has forbidden expressions and the number of decimal places in sections of the parameter file, irace 3
 in a file and an option of their own.
@@ -28,10 +28,10 @@ from utilitune.spaces.dialects.pcs_writer import value_text
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from utilitune.spaces import ParameterSpace
+    from utilitune.spaces import Assignment, ParameterSpace
     from utilitune.spaces.parameters import Value
 
 SEPARATOR = "\x1f"
@@ -89,6 +89,7 @@ class IraceTask:
 
     Attributes:
         space: The parameters.
+        given: The configurations to begin with.
         instances: How many instances there are.
         max_time_ms: Budget of run time; None where runs are counted.
         max_runs: Budget of runs; None where time is counted.
@@ -96,6 +97,7 @@ class IraceTask:
     """
 
     space: ParameterSpace
+    given: Sequence[Assignment]
     instances: int
     max_time_ms: int | None
     max_runs: int | None
@@ -122,7 +124,7 @@ class IraceTask:
         files = {
             "parameters.txt": text if with_sections else sections[""],
             "instances.txt": "".join(f"{position}\n" for position in range(self.instances)),
-            "initial.txt": _initial(self.space),
+            "initial.txt": _initial(self.space, self.given),
         }
         options: dict[str, str] = {
             "parameterFile": '"parameters.txt"',
@@ -186,8 +188,10 @@ def _sections(text: str) -> dict[str, str]:
     return parts
 
 
-def _initial(space: ParameterSpace) -> str:
-    """The default as irace's table of configurations."""
-    default = space.default()
-    cells = [f'"{value_text(default[name])}"' if name in default else "NA" for name in space.names]
-    return f"{' '.join(space.names)}\n{' '.join(cells)}\n"
+def _initial(space: ParameterSpace, given: Sequence[Assignment]) -> str:
+    """The table of configurations that irace begins with."""
+    rows = [
+        [f'"{value_text(assignment[name])}"' if name in assignment else "NA" for name in space.names]
+        for assignment in given
+    ]
+    return "".join(f"{' '.join(row)}\n" for row in (space.names, *rows))

@@ -90,6 +90,7 @@ class Irace(Peer):
             raise UsageError("irace plans its whole budget: say with --max-time how much run time it has")
         return IraceTask(
             space=arena.space,
+            given=arena.given,
             instances=arena.positions,
             max_time_ms=math.ceil(allowance.total_time_s * _MS) if timed else None,
             max_runs=None if timed else allowance.runs,

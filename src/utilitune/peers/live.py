@@ -28,6 +28,7 @@ from utilitune.session.failures import FailureWatch
 from utilitune.session.grid import settled
 from utilitune.session.opening import backend_for, worker_count
 from utilitune.session.result import RunResult, command_text
+from utilitune.session.supply import given_configurations
 from utilitune.spaces import Assignment
 from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot, open_run_folder
 from utilitune.targets.base import Invocation
@@ -70,6 +71,7 @@ class LiveGround:
         captime_s: float,
     ) -> None:
         self.space = scenario.space
+        self.given = given_configurations(scenario)
         self.slots = backend.free_slots
         self._instances = instance_source(scenario)
         self.positions = self._instances.count
@@ -89,14 +91,16 @@ class LiveGround:
             for record in store.runs()
             if (outcome := settled(record, captime_s)) is not None
         }
-        self.number(scenario.space.default())  # number 0, which answers are compared with
+        for assignment in self.given:  # the first is number 0, which answers are compared with
+            self.number(assignment)
 
     def number(self, assignment: Mapping[str, Value]) -> int:
         """The number of a configuration; a new one is kept."""
         valid = self.space.validate(assignment)
         if valid not in self._numbers:
             number = len(self._assignments)
-            origin = Origin.MODEL if number else Origin.DEFAULT
+            first = Origin.USER if number else Origin.DEFAULT
+            origin = first if number < len(self.given) else Origin.MODEL
             self._store.add_configuration(
                 ConfigurationRecord(number, dict(valid), origin, drawn_at=time.time())
             )

@@ -1,8 +1,8 @@
 """Optuna: random or TPE proposals, cut short by its median pruner.
 
 A trial runs a proposal on instances 1, 2, 4, 8, … up to `instances`, reports the mean score after each of
-these steps, and ends there if the pruner says so. The first trial is the default configuration. The answer is
-the configuration with the best mean among those with the most instances.
+these steps, and ends there if the pruner says so. The answer is the configuration with the best mean among
+those with the most instances.
 
 All parameters are suggested in every trial, and those that are not active are left out afterwards; a
 suggestion that the space forbids is told to Optuna as a failed trial.
@@ -70,7 +70,8 @@ class _OptunaPeer(Peer):
         study = optuna.create_study(
             direction="maximize", sampler=self._sampler(), pruner=optuna.pruners.MedianPruner()
         )
-        study.enqueue_trial(_suggested_as(arena.space, arena.space.default()))
+        for assignment in arena.given:
+            study.enqueue_trial(_suggested_as(arena.space, assignment))
         for _ in range(self.trials):
             asked = _next_trial(study, arena.space)
             if asked is None:

@@ -42,6 +42,7 @@ class RecordedGround:
         self._scores = Scores(runs, objective, captime_s)
         self._names = [f"x{axis}" for axis in range(self._nearest.dimensions)]
         self.space = ParameterSpace([NumberParameter(name, 0.0, 1.0, 0.5) for name in self._names])
+        self.given = (self.space.default(),)
         self.positions: int | None = runs.positions
 
     def number(self, assignment: Mapping[str, Value]) -> int:

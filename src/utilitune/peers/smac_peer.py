@@ -78,6 +78,7 @@ class Smac(Peer):
         return finished(f"SMAC has made its {self.trials} trials: allow more of them to go on.")
 
     def _facade(self, arena: Arena, folder: Path) -> Any:  # noqa: ANN401 -- smac's facade
+        from ConfigSpace import Configuration
         from smac import AlgorithmConfigurationFacade, Scenario
 
         logging.getLogger("smac").setLevel(logging.ERROR)
@@ -91,7 +92,15 @@ class Smac(Peer):
             n_trials=_UNLIMITED,
             seed=self.seed,
         )
-        return AlgorithmConfigurationFacade(scenario, logging_level=False, overwrite=True)
+        given = [Configuration(space, values=dict(assignment)) for assignment in arena.given]
+        return AlgorithmConfigurationFacade(
+            scenario,
+            initial_design=AlgorithmConfigurationFacade.get_initial_design(
+                scenario, additional_configs=given[1:]
+            ),
+            logging_level=False,
+            overwrite=True,
+        )
 
 
 def _without_digits(space: ParameterSpace) -> ParameterSpace:
