@@ -60,6 +60,12 @@ def test_a_budget_of_runs_is_kept_exactly_whatever_the_slots():
     assert [len(positions) for _, positions in ground.batches] == [4, 2]
 
 
+def test_a_budget_without_a_run_is_refused():
+    for nothing in (Allowance(total_time_s=0.0), Allowance(runs=0)):
+        with pytest.raises(UsageError, match="budget for one run at least"):
+            Arena(Steps(), nothing, 10)
+
+
 def test_the_leader_has_the_most_runs_and_then_the_best_mean():
     arena = Arena(Steps(), Allowance(), 10)
     assert arena.untouched

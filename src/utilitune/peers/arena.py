@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from utilitune.baselines.rival import Standing, spent
+from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,6 +73,8 @@ class Arena:
     """
 
     def __init__(self, ground: Ground, allowance: Allowance, instances: int) -> None:
+        if not (allowance.total_time_s > 0 and allowance.runs > 0):
+            raise UsageError("a peer needs a budget for one run at least: give it more time or runs")
         self.space = ground.space
         self.given = ground.given
         self.allowance = allowance
