@@ -18,17 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.data import RuntimeMatrix
-from utilitune.domain import RunOutcome, RunStatus, require_positive
-from utilitune.errors import ScenarioError, TargetError, UsageError
+from utilitune.domain import RunOutcome, require_positive
+from utilitune.errors import ScenarioError, UsageError
 from utilitune.scenario.instances import instance_source
-from utilitune.scenario.model import FailurePolicy
-from utilitune.session.failures import FailureWatch
+from utilitune.session.failures import FailureGuard
 from utilitune.session.grid import Grid, GridRuns
 from utilitune.session.opening import backend_for, worker_count
 from utilitune.session.supply import ConfigurationSupply
 from utilitune.spaces.space import INACTIVE
 from utilitune.store import ConfigurationRecord, Origin, Snapshot, open_run_folder
-from utilitune.targets.base import Command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +135,8 @@ def collect_into(
     records = _configurations(scenario, size.configurations)
     runs = GridRuns(Grid(scenario, instances, records, size.captime_s), store, backend)
     pairs = [(record.index, position) for position in range(size.instances) for record in records]
-    outcomes = runs.complete(pairs, on_run, _Guard(scenario, runs).note)
+    guard = FailureGuard(scenario, runs.rules.target)
+    outcomes = runs.complete(pairs, on_run, lambda pair, outcome: guard.note(runs.invocation(*pair), outcome))
     names = tuple(instances.name(position) for position in range(size.instances))
     encoded = scenario.space.encode([record.assignment for record in records])
     return RuntimeMatrix(
@@ -159,27 +158,6 @@ def _configurations(scenario: Scenario, count: int) -> list[ConfigurationRecord]
         ConfigurationRecord(number, supply.draw(number)[0], Origin.RANDOM if number else Origin.DEFAULT)
         for number in range(count)
     ]
-
-
-class _Guard:
-    """Ends a collection whose program is broken, or that the scenario says to abort."""
-
-    def __init__(self, scenario: Scenario, runs: GridRuns) -> None:
-        self._scenario = scenario
-        self._runs = runs
-        self._failures = FailureWatch()
-
-    def note(self, pair: Pair, outcome: RunOutcome) -> None:
-        """Take in one outcome; raise a `TargetError` if it is one too many."""
-        streak = self._failures.note(outcome)
-        ordinary = outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT)
-        if streak is None and (ordinary or self._scenario.policy(outcome.status) is not FailurePolicy.ABORT):
-            return
-        task = self._runs.rules.target.prepare(self._runs.invocation(*pair))
-        by_hand = f"; try it by hand: {task.shell_text()}" if isinstance(task, Command) else ""
-        how_often = f"in {streak}" if streak else "in one run, which the scenario says to stop at"
-        why = f" ({outcome.detail})" if outcome.detail else ""
-        raise TargetError(f"the target failed {how_often}: {outcome.status.value}{why}{by_hand}")
 
 
 def _runtimes_s(outcomes: dict[Pair, RunOutcome], size: GridSize) -> NDArray[np.float64]:

@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 
 from utilitune.baselines.rival import Allowance, Objective
 from utilitune.domain import Progress, RunRequest, RunStatus, StopReason
-from utilitune.errors import TargetError, UsageError, UtilituneError
+from utilitune.errors import UsageError, UtilituneError
 from utilitune.execution.runs import RunRules
 from utilitune.peers.arena import Arena, HaltError, Played
 from utilitune.scenario.instances import instance_source
-from utilitune.scenario.model import FailurePolicy
 from utilitune.scenario.targets import build_target
-from utilitune.session.failures import FailureWatch
+from utilitune.session.failures import FailureGuard
 from utilitune.session.grid import settled
 from utilitune.session.opening import backend_for, worker_count
-from utilitune.session.result import RunResult, command_text
+from utilitune.session.result import RunResult
 from utilitune.session.supply import given_configurations
 from utilitune.spaces import Assignment
 from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot, open_run_folder
@@ -83,7 +82,7 @@ class LiveGround:
         target = build_target(scenario)
         target.check()
         self._rules = RunRules(target, scenario.measure, scenario.memory_bytes)
-        self._failures = FailureWatch()
+        self._guard = FailureGuard(scenario, target)
         self._assignments = [Assignment(record.assignment) for record in store.configurations()]
         self._numbers = {assignment: number for number, assignment in enumerate(self._assignments)}
         self._made: dict[tuple[int, int], RunOutcome] = {
@@ -123,7 +122,12 @@ class LiveGround:
             for position, raw in self._backend.wait():
                 invocation, started_at = started.pop(position)
                 outcome = self._rules.outcome(invocation, raw)
-                self._keep(RunRequest(configuration, position, self._captime_s), outcome, started_at)
+                request = RunRequest(configuration, position, self._captime_s)
+                self._store.add_run(
+                    RunRecord(request, outcome, invocation.seed, started_at=started_at, ended_at=time.time())
+                )
+                self._made[configuration, position] = outcome
+                self._guard.note(invocation, outcome)
         outcomes = (self._made[configuration, position] for position in positions)
         return [Played(self._worth(each), each.runtime_s + each.overshoot_s) for each in outcomes]
 
@@ -134,26 +138,6 @@ class LiveGround:
             instances.name(position),
             instances.seed(position),
             self._captime_s,
-        )
-
-    def _keep(self, request: RunRequest, outcome: RunOutcome, started_at: float) -> None:
-        """Keep a run; end everything if the program turns out to be broken."""
-        seed = self._instances.seed(request.position)
-        self._store.add_run(
-            RunRecord(request, outcome, seed=seed, started_at=started_at, ended_at=time.time())
-        )
-        self._made[request.configuration, request.position] = outcome
-        streak = self._failures.note(outcome)
-        ordinary = outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT)
-        if streak is None and (ordinary or self._scenario.policy(outcome.status) is not FailurePolicy.ABORT):
-            return
-        by_hand = command_text(
-            self._scenario, self._assignments[request.configuration], self._instances.name(request.position)
-        )
-        how_often = f"in {streak}" if streak else "in one run, which the scenario says to stop at"
-        why = f" ({outcome.detail})" if outcome.detail else ""
-        raise TargetError(
-            f"the target failed {how_often}: {outcome.status.value}{why}; try it by hand: {by_hand}"
         )
 
 

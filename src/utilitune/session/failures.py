@@ -10,10 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
+from utilitune.errors import TargetError
+from utilitune.scenario.model import FailurePolicy
+from utilitune.targets.base import Command
 from utilitune.targets.wrappers import REJECTED
 
 if TYPE_CHECKING:
     from utilitune.domain import RunOutcome
+    from utilitune.scenario.model import Scenario
+    from utilitune.targets.base import Invocation, Target
 
 NEVER_WORKED = 5
 """Identical failures in a row that end a run in which nothing has ever worked."""
@@ -43,3 +48,29 @@ class FailureWatch:
         if self._streak < (STOPPED_WORKING if patient else NEVER_WORKED):
             return None
         return f"{self._streak} runs in a row"
+
+
+class FailureGuard:
+    """Ends work with a program that is broken, or that fails in a way the scenario says to abort at.
+
+    Args:
+        scenario: What its failures mean.
+        target: The program.
+    """
+
+    def __init__(self, scenario: Scenario, target: Target) -> None:
+        self._scenario = scenario
+        self._target = target
+        self._watch = FailureWatch()
+
+    def note(self, invocation: Invocation, outcome: RunOutcome) -> None:
+        """Take in what came of one run; raise a `TargetError` if it is one too many."""
+        streak = self._watch.note(outcome)
+        ordinary = outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT)
+        if streak is None and (ordinary or self._scenario.policy(outcome.status) is not FailurePolicy.ABORT):
+            return
+        how_often = f"in {streak}" if streak else "in one run, which the scenario says to stop at"
+        why = f" ({outcome.detail})" if outcome.detail else ""
+        task = self._target.prepare(invocation)
+        by_hand = f"; try it by hand: {task.shell_text()}" if isinstance(task, Command) else ""
+        raise TargetError(f"the target failed {how_often}: {outcome.status.value}{why}{by_hand}")
