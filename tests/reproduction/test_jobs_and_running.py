@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -106,3 +107,29 @@ def test_known_results_are_not_computed_again(tmp_path, monkeypatch):
 def test_several_workers_give_the_same(tmp_path):
     work = [a_job(epsilon=0.4), a_job("up", epsilon=0.4)]
     assert run_jobs(work, tmp_path / "two", 2) == run_jobs(work, tmp_path / "one", 1)
+
+
+def test_the_first_job_of_a_procedure_compiles_for_all_others(monkeypatch):
+    """Which of two workers is quicker is chance, but a second job never starts before the first is done."""
+    events: list[tuple[str, str]] = []
+
+    def noted(job: Job) -> Outcome:
+        events.append(("start", job.procedure))
+        events.append(("end", job.procedure))
+        return Outcome()
+
+    monkeypatch.setattr(running, "run_job", noted)
+    queue = [(f"{name} {seed}", a_job(name, seed)) for name in ("oup", "up") for seed in range(4)]
+    with ThreadPoolExecutor(2) as pool:
+        made = [key for key, _ in running._made_by(pool, 2, list(queue))]
+    assert sorted(made) == sorted(key for key, _ in queue)
+    for name in ("oup", "up"):
+        own = [what for what, procedure in events if procedure == name]
+        assert own[:2] == ["start", "end"]
+
+
+def test_what_takes_longest_to_compile_goes_first(tmp_path, monkeypatch):
+    made: list[str] = []
+    monkeypatch.setattr(running, "run_job", lambda job: made.append(job.procedure) or Outcome())
+    run_jobs([a_job("oup"), a_job("up"), a_job("wager")], tmp_path, 1)
+    assert made == ["wager", "oup", "up"]

@@ -9,7 +9,7 @@ most jobs do, and they find it on disk.
 from __future__ import annotations
 
 import json
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
@@ -72,9 +72,7 @@ def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, O
             raise
 
 
-def _made_by(
-    pool: ProcessPoolExecutor, workers: int, queue: list[tuple[str, Job]]
-) -> Iterator[tuple[str, Outcome]]:
+def _made_by(pool: Executor, workers: int, queue: list[tuple[str, Job]]) -> Iterator[tuple[str, Outcome]]:
     """Keep all workers busy, but let nobody compile what somebody else is compiling."""
     running: dict[Future[Outcome], tuple[str, Job]] = {}
     compiled: set[str] = set()
