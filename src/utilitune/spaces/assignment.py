@@ -22,6 +22,14 @@ class Assignment(Mapping[str, "Value"]):
         self._values = dict(values)
         self._hash: int | None = None
 
+    @classmethod
+    def owning(cls, values: dict[str, Value]) -> Assignment:
+        """The same without a copy, of a dictionary that nobody else keeps."""
+        made = cls.__new__(cls)
+        made._values = values  # noqa: SLF001 - one of its own kind
+        made._hash = None  # noqa: SLF001
+        return made
+
     def __getitem__(self, name: str) -> Value:
         return self._values[name]
 

@@ -166,15 +166,17 @@ class ParameterSpace:
         """The configurations of many codes, built row by row: a dictionary is fastest filled at once."""
         inactive = np.isnan(codes)
         filled = np.where(inactive, 0.0, codes)
-        columns: list[list[Value | None]] = [
-            [*parameter.values(column)]
-            for parameter, column in zip(self.parameters.values(), filled, strict=True)
-        ]
-        for row, position in np.argwhere(inactive).tolist():
-            columns[row][position] = None
+        columns: list[list[Value | None]] = []
+        for parameter, column, dropped in zip(self.parameters.values(), filled, inactive, strict=True):
+            values = np.empty(len(column), dtype=object)
+            values[:] = parameter.values(column)
+            values[dropped] = None
+            columns.append(values.tolist())
         names = self.names
         return [
-            Assignment({name: value for name, value in zip(names, row, strict=True) if value is not None})
+            Assignment.owning(
+                {name: value for name, value in zip(names, row, strict=True) if value is not None}
+            )
             for row in zip(*columns, strict=True)
         ]
 
