@@ -302,23 +302,26 @@ class Coordinator:
                 return
 
     def _take_in(self, indices: range) -> None:
-        """The configurations of these numbers join; new ones are all stored first."""
+        """The configurations of these numbers join until somebody asks for a stop; new ones are stored first."""
         drawn = [self._parts.supply.draw(index) for index in indices]
         fresh = [pair for pair in zip(indices, drawn, strict=True) if pair[0] >= len(self._assignments)]
         if fresh:
             self._parts.store.add_configuration(*(_as_record(index, each) for index, each in fresh))
+        for index, each in fresh:
+            self._take_over(index, each.assignment)
         for index, (assignment, origin, first_position) in zip(indices, drawn, strict=True):
             if index == len(self._assignments):
                 self._assignments.append(assignment)
-                self._take_over(index)
             self._parts.engine.add(origin, first_position)
             self._announce(ConfigurationJoined(index, assignment, origin.value))
+            if self._stop is not None:
+                return
 
-    def _take_over(self, index: int) -> None:
+    def _take_over(self, index: int, assignment: Mapping[str, Any]) -> None:
         """Let the runs count that an earlier run folder has of a new configuration."""
         if self._parts.earlier is None:
             return
-        for run in self._parts.earlier.of(self._assignments[index]):
+        for run in self._parts.earlier.of(assignment):
             request = replace(run.request, configuration=index)
             record = replace(run, request=request, started_at=0.0, ended_at=0.0, sequence=-1)
             self._parts.store.add_run(record)
