@@ -302,7 +302,7 @@ class Coordinator:
                 return
 
     def _take_in(self, indices: range) -> None:
-        """The configurations of these numbers join until somebody asks for a stop; new ones are stored first."""
+        """The configurations of these numbers join until a stop is asked for; new ones are stored first."""
         drawn = [self._parts.supply.draw(index) for index in indices]
         fresh = [pair for pair in zip(indices, drawn, strict=True) if pair[0] >= len(self._assignments)]
         if fresh:
