@@ -1,7 +1,7 @@
 """Where new configurations come from besides the user: chance, and a model that has seen the runs so far.
 
 - `base`: the seam (`Proposer`), what a proposer learns from (`Runs`), and whose turn it is (`Turns`);
-- `random`: independent uniform draws, each from a seed of its own;
+- `random`: independent uniform draws, each fixed by its number;
 - `forest`: a regression forest from parameters to utility, learnt from capped runs;
 - `censoring`: the values capped runs may have, and how the runs become the rows a forest is fitted to;
 - `model_guided`: proposals from a parameter space that maximise the forest's upper confidence bound;
