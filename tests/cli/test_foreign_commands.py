@@ -75,6 +75,16 @@ def test_check_advises_in_the_words_of_the_users_own_tool(tmp_path: Path):
     assert setting(native, understand(native), "limits.smallest_captime") == "limits.smallest_captime"
 
 
+def test_check_says_which_time_counts(tmp_path: Path):
+    path = smac(tmp_path)
+    program(tmp_path / "wrapper", '#!/bin/sh\necho "Result for SMAC: SAT, 0.5, 0, 0, 0"\n')
+    assert "(what counts is cpu time: " in " ".join(invoke("check", path).stdout.split())
+    native = tmp_path / "scenario.toml"
+    invoke("convert", path, "-o", native)
+    native.write_text(native.read_text().replace("reported_runtime = false", "reported_runtime = true"))
+    assert "(what counts is the time it reports: 500 ms)" in " ".join(invoke("check", native).stdout.split())
+
+
 def test_what_pcs_cannot_say_is_named_with_what_can(tmp_path: Path):
     path = irace(tmp_path, "maxExperiments = 3\n")
     scenario = replace(read_scenario(path), procedure="oup", options={"configurations": 2})

@@ -245,10 +245,18 @@ def _print_trial(scenario: Scenario, trial: Trial) -> None:
     _say(
         f"CPU time {format_duration(outcome.cpu_s)}, wall-clock time {format_duration(outcome.wall_s)}, "
         f"largest memory {memory_text(outcome.peak_memory_bytes)} "
-        f"(what counts is {scenario.measure.value} time: {format_duration(outcome.runtime_s)})"
+        f"(what counts is {_counted(scenario)}: {format_duration(outcome.runtime_s)})"
     )
     if trial.start_up_s is not None:
         _say(f"Start-up: at most about {format_duration(trial.start_up_s)}, its time on an empty file")
+
+
+def _counted(scenario: Scenario) -> str:
+    """Which of the times of a run is its runtime, in words."""
+    from utilitune.scenario.targets import build_target
+
+    reported = build_target(scenario).reports_runtime
+    return "the time it reports" if reported else f"{scenario.measure.value} time"
 
 
 def _say(text: str, style: str | None = None) -> None:
