@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.errors import ScenarioError, TargetError
+from utilitune.spaces import Assignment
 from utilitune.targets.base import Command, Invocation
 from utilitune.targets.command import CommandTarget, written
 from utilitune.targets.verdict import VerdictRules
@@ -140,3 +141,17 @@ def test_an_instance_can_be_named_from_the_root(tmp_path: Path):
     argv = target.prepare(Invocation({}, "sub/a b.cnf", 1, 1.0)).argv
     assert argv[1] == f"-i={tmp_path}/sub/a b.cnf"
     assert target.prepare(Invocation({}, "/else/c.cnf", 1, 1.0)).argv[1] == "-i=/else/c.cnf"
+
+
+def test_configurations_that_are_equal_but_written_differently_are_not_confused():
+    target = CommandTarget(("solver", "{parameters}"))
+    for value, word in [(1, "--a=1"), (1.0, "--a=1.0"), (True, "--a=true")] * 2:
+        one = invocation(Assignment({"a": value}))
+        assert [target.prepare(one).argv[1] for _ in range(2)] == [word, word]
+
+
+def test_a_mapping_that_was_changed_is_written_anew():
+    target, parameters = CommandTarget(("solver", "{parameters}")), {"a": 1}
+    assert target.prepare(invocation(parameters)).argv == ("solver", "--a=1")
+    parameters["a"] = 2
+    assert target.prepare(invocation(parameters)).argv == ("solver", "--a=2")

@@ -28,6 +28,7 @@ from utilitune.session.events import (
 )
 from utilitune.session.failures import FailureWatch
 from utilitune.session.result import task_text
+from utilitune.spaces import Assignment
 from utilitune.store.records import ConfigurationRecord, RunRecord
 from utilitune.store.records import Origin as StoredOrigin
 from utilitune.targets.base import Ending, Invocation
@@ -272,7 +273,7 @@ class Coordinator:
         """Put everything stored back: configurations, runs, and what they cost."""
         store = self._parts.store
         records = store.configurations()
-        self._assignments = [record.assignment for record in records]
+        self._assignments = [Assignment(record.assignment) for record in records]
         self._parts.supply.restore(records)
         sessions = store.sessions()
         ends = [session.ended_at or session.started_at for session in sessions[:-1]]

@@ -13,7 +13,7 @@ import math
 import os
 import shutil
 import string
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ SPECIFICS = "{specifics}"
 _ARGUMENT_PLACEHOLDERS = frozenset(
     {"instance", "instance_path", "seed", "captime", "whole_captime", "configuration_id", "instance_id"}
 )
+_MOST_KEPT = 1000
 _TEMPLATE_PLACEHOLDERS = frozenset({"name", "value"})
 
 
@@ -74,6 +75,9 @@ class CommandTarget:
     directory: str | None = None
     rules: Rules = field(default_factory=VerdictRules)
     specifics: Mapping[str, Words] = field(default_factory=dict)
+    _kept: dict[int, tuple[Mapping[str, Any], Words]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
@@ -131,8 +135,7 @@ class CommandTarget:
         argv: list[str] = []
         for word in self.argv:
             if word == PARAMETERS:
-                for name, value in invocation.parameters.items():
-                    argv.extend(self._parameter_words(name, written(value)))
+                argv.extend(self._parameters_written(invocation.parameters))
             elif word == SPECIFICS:
                 argv.extend(self.specifics.get(invocation.instance, self.specifics.get("", ())))
             else:
@@ -142,6 +145,23 @@ class CommandTarget:
     def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
         """Judge by exit code, output and known answers."""
         return self.rules.judge(invocation, raw)
+
+    def _parameters_written(self, parameters: Mapping[str, Any]) -> Words:
+        """All parameters as arguments; kept if they cannot change, because a configuration runs many times.
+
+        They are known again by identity: 1, 1.0 and True are equal, but not written alike.
+        """
+        known, words = self._kept.get(id(parameters), (None, ()))
+        if known is parameters:
+            return words
+        words = tuple(
+            word for name, value in parameters.items() for word in self._parameter_words(name, written(value))
+        )
+        if isinstance(parameters, Hashable):
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            self._kept[id(parameters)] = (parameters, words)
+        return words
 
     def _parameter_words(self, name: str, value: str) -> list[str]:
         template = self.templates.get(name, self.default_template)
