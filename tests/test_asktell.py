@@ -112,6 +112,8 @@ def test_failures_count_as_never_finishing():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
+        ({"runtime_s": "3"}, "a runtime must be a number of seconds from 0 up, not '3'"),
+        ({"runtime_s": float("nan")}, "a runtime must be a number of seconds from 0 up, not nan"),
         ({"runtime_s": -1.0}, "a runtime must be a number of seconds from 0 up, not -1.0"),
         ({"status": "finished"}, "a finished trial needs its runtime"),
         ({"status": "finnished"}, "there is no status 'finnished'; did you mean 'finished'?"),
@@ -138,7 +140,7 @@ def test_the_budget_of_runs_ends_the_search_and_can_be_raised(tmp_path: Path):
             search.tell(trial, 0.5)
         assert search.done
         assert search.stop_reason.code == "run-limit"
-        assert "raise budget.runs" in search.stop_reason.advice
+        assert "raise budget.runs (max_runs in Python)" in search.stop_reason.advice
     with Tuner(replace(scenario, stop=StopRules(runs=12)), tmp_path / "run") as search:
         assert len(search.ask(5)) == 2
 
@@ -173,6 +175,23 @@ def test_a_trial_is_told_once():
     search.tell(trial, 0.5)
     with pytest.raises(UsageError, match="was not asked for, or was told or forgotten before"):
         search.tell(trial, 0.5)
+
+
+def test_a_closed_search_says_so(tmp_path: Path):
+    search = tuner(tmp_path / "run")
+    trial = search.ask()[0]
+    search.close()
+    search.close()
+    for use in (search.ask, lambda: search.tell(trial, 0.5)):
+        with pytest.raises(UsageError, match="this search is closed: make a new Tuner"):
+            use()
+
+
+def test_parameters_may_stand_in_a_file(tmp_path: Path):
+    path = tmp_path / "params.pcs"
+    path.write_text("level [1,9][9]i\n")
+    search = Tuner.of(path, INSTANCES, "uniform(k0=20s)", **SETTINGS)
+    assert search.scenario.space == tuner().scenario.space
 
 
 def test_asking_for_nothing_is_refused():

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from utilitune.configuring import Settings, scenario_around
+from utilitune.configuring import Settings, Space, scenario_around
 from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.engine import Halt, Origin, PauseAt
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from utilitune.domain import Progress, RunRequest
-    from utilitune.spaces import ParameterSpace
     from utilitune.store.base import Store
     from utilitune.utility import Utility
 
@@ -118,6 +118,7 @@ class Tuner:
         self._recorded_s = 0.0
         self._budget = settings.budget
         self._stop: StopReason | None = None
+        self._closed = False
         self._elapsed_before_s = sum(
             (each.ended_at or each.started_at) - each.started_at for each in self._store.sessions()
         )
@@ -128,7 +129,7 @@ class Tuner:
     @classmethod
     def of(
         cls,
-        space: ParameterSpace | Mapping[str, Any],
+        space: Space,
         instances: Sequence[str],
         utility: Utility | str | Callable[[Any], Any],
         folder: Path | str | None = None,
@@ -146,6 +147,7 @@ class Tuner:
         """
         if count < 1:
             raise UsageError(f"the number of runs to ask for must be at least 1, not {count}")
+        self._require_open()
         left = self._budget.max_runs - self._runs - len(self._open)
         if self.done or left < 1:
             return []
@@ -173,6 +175,7 @@ class Tuner:
         Raises:
             UsageError: The trial was not asked for or was told before, or the figures make no sense.
         """
+        self._require_open()
         if self._open.get(_key(trial.request)) != trial:
             raise UsageError("this trial was not asked for, or was told or forgotten before")
         outcome = _outcome(trial, runtime_s, status)
@@ -223,6 +226,9 @@ class Tuner:
 
     def close(self) -> None:
         """End the search for now; with a folder, a new `Tuner` goes on from here."""
+        if self._closed:
+            return
+        self._closed = True
         self._supply.close()
         last = self._store.last_progress()
         if last is None or last.progress != self.progress:
@@ -255,17 +261,21 @@ class Tuner:
         for index in range(len(self._supply.given)):
             self._take_in(index)
 
+    def _require_open(self) -> None:
+        if self._closed:
+            raise UsageError("this search is closed: make a new Tuner on its folder to go on")
+
     def _spent(self) -> StopReason | None:
         """The reason to stop although the procedure could go on."""
         now = time.monotonic()
         self._began = now if self._began is None else self._began
         elapsed_s = self._elapsed_before_s + now - self._began
         if self._stop is None and self._time_s >= self._budget.max_time_s:
-            self._stop = _spent("time-limit", "time", "budget.cpu_time")
+            self._stop = _spent("time-limit", "time", "budget.cpu_time", "max_time")
         elif self._stop is None and elapsed_s >= self._budget.max_wall_s:
-            self._stop = _spent("wall-limit", "wall-clock", "budget.wall_time")
+            self._stop = _spent("wall-limit", "wall-clock", "budget.wall_time", "max_wall_time")
         elif self._stop is None and self._runs >= self._budget.max_runs:
-            self._stop = _spent("run-limit", "run", "budget.runs")
+            self._stop = _spent("run-limit", "run", "budget.runs", "max_runs")
         return self._stop
 
     def _record_progress(self) -> None:
@@ -329,8 +339,10 @@ def made_outside(configuration: Mapping[str, Any], instance: str, seed: int) -> 
     )
 
 
-def _spent(code: str, what: str, setting: str) -> StopReason:
-    return StopReason(code, f"The {what} budget is spent: raise {setting} to go on from here.")
+def _spent(code: str, what: str, in_file: str, in_python: str) -> StopReason:
+    return StopReason(
+        code, f"The {what} budget is spent: raise {in_file} ({in_python} in Python) to go on from here."
+    )
 
 
 def _key(request: RunRequest) -> tuple[int, int]:
@@ -338,7 +350,7 @@ def _key(request: RunRequest) -> tuple[int, int]:
 
 
 def _outcome(trial: Trial, runtime_s: float | None, status: str | None) -> RunOutcome:
-    if runtime_s is not None and not (math.isfinite(runtime_s) and runtime_s >= 0):
+    if runtime_s is not None and not _is_time(runtime_s):
         raise UsageError(f"a runtime must be a number of seconds from 0 up, not {runtime_s!r}")
     late = runtime_s is None or runtime_s > trial.captime_s
     try:
@@ -350,3 +362,8 @@ def _outcome(trial: Trial, runtime_s: float | None, status: str | None) -> RunOu
     if kind is RunStatus.TIMEOUT or (kind is RunStatus.FINISHED and late):
         return RunOutcome(RunStatus.TIMEOUT, trial.captime_s)
     return RunOutcome(kind, runtime_s or 0.0)
+
+
+def _is_time(value: object) -> bool:
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    return number and 0 <= float(value) < math.inf  # type: ignore[arg-type]

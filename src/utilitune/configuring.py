@@ -8,6 +8,7 @@ and in the same run that the command line makes.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
@@ -32,13 +33,16 @@ from utilitune.targets.function import FunctionTarget
 from utilitune.utility import Utility, as_utility, parse_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from utilitune.session.coordinator import View
     from utilitune.session.events import Event
     from utilitune.session.result import RunResult
 
 Kind = TypeVar("Kind", Population, Measure)
+Space = ParameterSpace | Mapping[str, Any] | Path | str
+"""Parameters: a space, tables as in a scenario file, or the parameter file of any tool."""
+
 Duration = str | float
 """A time as people write it, such as "90s" or "1h30m", or a number of seconds."""
 
@@ -101,7 +105,7 @@ def configure(
     function: Callable[..., Any] | str | None = None,
     *,
     scenario: Scenario | Path | str | None = None,
-    space: ParameterSpace | Mapping[str, Any] | None = None,
+    space: Space | None = None,
     instances: Sequence[str] | None = None,
     utility: Utility | str | Callable[[Any], Any] | None = None,
     folder: Path | str | None = None,
@@ -139,7 +143,8 @@ def configure(
             its own; an object or "module:function". It must lie in a module that can be imported, not in
             the script itself.
         scenario: A scenario or its file, in place of function, space, instances and utility.
-        space: Parameters: a `ParameterSpace`, or tables as in a scenario file (type, range, default, …).
+        space: Parameters: a `ParameterSpace`, tables as in a scenario file (type, range, default, …), or the
+            parameter file of any tool.
         instances: What the function gets as its instance, one text each.
         utility: What an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)".
         folder: Where the run is kept, to go on with it later; nowhere if left out.
@@ -176,7 +181,7 @@ def _given_scenario(
 
 def _scenario_from_objects(
     function: Callable[..., Any] | str,
-    space: ParameterSpace | Mapping[str, Any],
+    space: Space,
     instances: Sequence[str],
     utility: Utility | str | Callable[[Any], Any],
     settings: Settings,
@@ -189,7 +194,7 @@ def _scenario_from_objects(
 
 def scenario_around(
     target: FunctionSpec,
-    space: ParameterSpace | Mapping[str, Any],
+    space: Space,
     instances: Sequence[str],
     utility: Utility | str | Callable[[Any], Any],
     settings: Settings,
@@ -199,7 +204,7 @@ def scenario_around(
     largest_s = _seconds_or_none(settings.get("largest_captime"))
     smallest_s = _seconds_or_none(settings.get("smallest_captime"))
     test = settings.get("test_instances")
-    parameters = space if isinstance(space, ParameterSpace) else ParameterSpace.from_tables(space)
+    parameters = _parameters(space)
     return Scenario(
         name=settings.get("name", target.reference.rpartition(":")[2]),
         directory=Path.cwd(),
@@ -221,6 +226,15 @@ def scenario_around(
         options=settings.get("options", {}),
         initial=tuple(parameters.validate(values) for values in settings.get("initial", ())),
     )
+
+
+def _parameters(space: Space) -> ParameterSpace:
+    """The parameters as a space, whichever way they were given."""
+    if isinstance(space, str | Path):
+        from utilitune.spaces.dialects import read_parameter_file
+
+        return read_parameter_file(space).space
+    return space if isinstance(space, ParameterSpace) else ParameterSpace.from_tables(space)
 
 
 def _stop_rules(settings: Settings, usual: StopRules) -> StopRules:
