@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from utilitune import Tuner
-from utilitune.domain import RunStatus
+from utilitune.domain import Progress, RunStatus
 from utilitune.errors import UsageError
 from utilitune.scenario import FailurePolicy, StopRules
 from utilitune.session.result import RunResult
@@ -217,8 +217,11 @@ def test_the_guide_names_every_key_of_a_result(tmp_path: Path):
     with tuner(tmp_path / "run") as search:
         play(search, at_once=4)
     store = read_run_folder(tmp_path / "run")
-    keys = RunResult.read(store, tmp_path / "run").to_dict()
+    result = RunResult.read(store, tmp_path / "run")
     store.close()
+    keys = result.to_dict()
     _, _, section = GUIDE.read_text(encoding="utf-8").partition("## The result")
     named = re.findall(r"`(\w+)`", section.partition("## Warm starts")[0])
     assert set(keys) <= set(named)
+    assert {field.name for field in fields(Progress)} <= set(named)
+    assert {name for name in result.runs[0] if not name.startswith("parameter.")} <= set(named)
