@@ -321,7 +321,7 @@ class _IraceReader:
                 raise self._problem(folder_key, f"{folder_key}, {folder_name!r}, is no folder; name one")
         if list_name is not None:
             path = self._file(list_key, list_name, "the instance list")
-            entries = read_entries(path, lambda line: tuple(shlex.split(line)))
+            entries = read_entries(path, lambda line: tuple(shlex.split(line, comments=True)))
             usual = self._folder / "Instances"  # where irace looks when no folder is named
             bases = (self._folder, usual) if folder is None else (folder, self._folder)
             placed = place(entries, path, self._directory if folder is None else folder, bases)
