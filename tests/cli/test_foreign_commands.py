@@ -75,6 +75,14 @@ def test_check_advises_in_the_words_of_the_users_own_tool(tmp_path: Path):
     assert setting(native, understand(native), "limits.smallest_captime") == "limits.smallest_captime"
 
 
+def test_a_default_that_the_runner_rejects_is_no_failure(tmp_path: Path):
+    path = irace(tmp_path)
+    program(tmp_path / "target-runner", "#!/bin/sh\necho Inf\n")
+    shown = " ".join(invoke("check", path).stdout.split())
+    assert "the wrapper rejects the default configuration (Inf), so this says nothing of others" in shown
+    assert "Ready: utilitune run" in shown
+
+
 def test_check_says_which_time_counts(tmp_path: Path):
     path = smac(tmp_path)
     program(tmp_path / "wrapper", '#!/bin/sh\necho "Result for SMAC: SAT, 0.5, 0, 0, 0"\n')

@@ -56,7 +56,7 @@ def check(
     _print_trial(told, trial)
     for warning in _warnings(told, trial, partial(understanding.setting, scenario, understood)):
         _say(f"Warning: {warning}", style="yellow")
-    if not (trial.outcome.finished or trial.outcome.status == "timeout"):
+    if not (trial.outcome.finished or trial.outcome.status == "timeout" or trial.rejected):
         why = ": ".join(filter(None, [trial.outcome.status.value, _last_line(trial.outcome.detail)]))
         raise TargetError(
             f"the default configuration failed on the first training instance ({why}); run the command above "
@@ -94,6 +94,13 @@ class Trial:
     outcome: RunOutcome
     start_up_s: float | None
     disagreement: str = ""
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the wrapper did not want this configuration, which says nothing of others."""
+        from utilitune.targets.wrappers import REJECTED
+
+        return self.outcome.detail == REJECTED
 
 
 def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
@@ -162,6 +169,8 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
 
     if trial.disagreement:
         yield trial.disagreement
+    if trial.rejected:
+        yield "the wrapper rejects the default configuration (Inf), so this says nothing of others"
     yield from _start_up_warnings(scenario, trial, setting)
     if trial.outcome.status is RunStatus.TIMEOUT:
         yield (
