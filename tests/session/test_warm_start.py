@@ -125,3 +125,11 @@ def test_what_is_kept_is_where_the_run_ended(tmp_path: Path, procedure: str):
     store.close()
     assert last is not None
     assert last.progress == result.progress
+
+
+def test_no_more_runs_are_made_than_the_budget_has(tmp_path: Path):
+    scenario = make_scenario(tmp_path)
+    for limit in (1, 7, 20):
+        result = run_scenario(scenario, None, settings(scenario, max_runs=limit), backend=backend(4))
+        assert result.progress.runs == limit
+        assert result.stop_reason.code == "run-limit"

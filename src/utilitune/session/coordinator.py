@@ -341,7 +341,8 @@ class Coordinator:
 
     def _submit_all(self, requests: Iterable[RunRequest], *, speculative: bool) -> None:
         for request in requests:
-            if not self._parts.backend.free_slots:
+            affordable = self._books.runs + len(self._flights) < self._budget.max_runs
+            if not (self._parts.backend.free_slots and affordable):
                 return
             key = (request.configuration, request.position)
             if key in self._under_way:
