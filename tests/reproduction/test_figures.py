@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from utilitune.errors import UsageError
 from utilitune.reproduction import FIGURES, Effort, jobs, reproduce
-from utilitune.reproduction.jobs import Outcome, Point
+from utilitune.reproduction.drawing import panels
+from utilitune.reproduction.gaps import _draw_point
+from utilitune.reproduction.jobs import Job, Outcome, Point
 from utilitune.reproduction.making import named_figure
-from utilitune.reproduction.proofs import times_sooner
-from utilitune.reproduction.recipe import Claim, span
+from utilitune.reproduction.proofs import _compared, _naive_claim, times_sooner
+from utilitune.reproduction.recipe import Claim, Series, Study, span
 
 SOURCE = "synthetic:rows=12,columns=400,seed=5,spread=1.5,cutoff_s=900"
 
@@ -26,6 +30,10 @@ def short_lists(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("reproduction")
+
+
+def a_job(name: str) -> Job:
+    return Job(SOURCE, "0123", "naive", "uniform(k0=60)", 1, {"name": name})
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -89,6 +97,36 @@ def test_times_sooner_compares_only_what_both_prove():
     assert len(ratios) == 6  # 0.30, 0.29, …, 0.25
     assert ratios[0] == 5.0
     assert ratios[-1] == 2.5
+
+
+def test_a_rule_that_proves_more_is_not_slower():
+    """The old rule may never get to the smallest ε: then the new one, which does, is ahead."""
+    assert _compared(0.1, 6.0, 3.0) == "2.00 times sooner at ε = 0.1"
+    assert _compared(0.1, math.inf, 3.0) == "only the new rule proves ε = 0.1"
+    assert _compared(0.1, 6.0, math.inf) == "only the old rule proves ε = 0.1"
+    assert _compared(0.1, math.inf, math.inf) == "neither proves ε = 0.1"
+
+
+def test_naive_can_prove_what_oup_cannot():
+    oup = Outcome(points=(Point(1.0, 0, 0.9), Point(10.0, 0, 0.2)))
+    naive = {
+        "quick": Outcome(points=(Point(20.0, 0, 0.2),)),
+        "exact": Outcome(points=(Point(90.0, 0, 0.1),)),
+    }
+    series = [Series("uniform", name, a_job(name)) for name in naive]
+    outcomes = {each.job.key(): naive[each.label] for each in series}
+    study = Study(None, Effort(), None, outcomes, series)
+    claim = _naive_claim(study, "uniform", oup)
+    assert claim.holds is False
+    assert "2.00 times on average" in claim.detail
+    assert "at 1 of 2 points OUP runs out of instances" in claim.detail
+    assert _naive_claim(replace(study, series=series[:1]), "uniform", oup).holds
+
+
+def test_points_of_equal_gaps_are_drawn_whatever_their_rounding():
+    axes = panels(1, 1, "a title")[1][0]
+    outcomes = [Outcome(points=(Point(1.0, seed, None),)) for seed in range(3)]
+    _draw_point(axes, outcomes, lambda _: 0.019, {"color": "red", "fmt": "s", "label": "a"})
 
 
 def test_claims_in_words():

@@ -228,7 +228,7 @@ def _draw_point(axes: Any, outcomes: list[Outcome], gap: Gap, style: dict[str, A
     axes.errorbar(
         math.exp(float(np.mean([math.log(each.final.time_s) for each in outcomes]))),
         mean,
-        yerr=[[mean - min(gaps)], [max(gaps) - mean]],
+        yerr=[[max(0.0, mean - min(gaps))], [max(0.0, max(gaps) - mean)]],  # equal gaps, but for rounding
         markersize=4,
         elinewidth=0.6,
         alpha=0.8,
