@@ -104,7 +104,9 @@ def test_instances_from_lists_with_arguments(tmp_path: Path):
     )
     path = irace(tmp_path, more)
     (tmp_path / "run").mkdir()
-    files(tmp_path, train__txt='# two\n"a.txt" --goal 3 # far\n\nsub/b.txt\n', test__txt="100 --kind x\n200\n")
+    files(
+        tmp_path, train__txt='# two\n"a.txt" --goal 3 # far\n\nsub/b.txt\n', test__txt="100 --kind x\n200\n"
+    )
     understanding = understand(path)
     scenario = understanding.scenario
     assert scenario.directory == tmp_path / "run"
