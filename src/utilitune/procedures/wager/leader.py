@@ -9,7 +9,7 @@ better LCB_b changes no order; those whose difference to the leader decides lie 
 An arm that has moved is found out when it comes up: keys are never too small, so looking at the winners
 until one is up to date finds the maximum, at the price of a few arms per round.
 
-The leader is the arm with the largest X̄_i − sqrt(0.12/m_i); it changes only for a margin of ε/10.
+The leader is the arm with the largest X̄_i − sqrt(0.02/m_i); it changes only for a margin of ε/10.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from utilitune.procedures.wager.state import (
     Play,
 )
 
-_CAUTION = 0.12
+_CAUTION = 0.02
+_HOPE = 0.12
 _SWITCH_MARGIN = 0.1
 _FEWEST_PAIRS = 4
 
@@ -144,7 +145,7 @@ def best_candidate(play: Play, count: int) -> int:
             continue
         if arms[i].runs == 0:
             return i
-        optimistic = arms[i].least / arms[i].runs + math.sqrt(_CAUTION / arms[i].runs)
+        optimistic = arms[i].least / arms[i].runs + math.sqrt(_HOPE / arms[i].runs)
         if optimistic > hope:
             best, hope = i, optimistic
     return best
