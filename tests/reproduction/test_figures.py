@@ -15,7 +15,7 @@ from utilitune.reproduction.drawing import panels
 from utilitune.reproduction.gaps import _draw_point
 from utilitune.reproduction.jobs import Job, Outcome, Point
 from utilitune.reproduction.making import named_figure
-from utilitune.reproduction.proofs import _compared, _naive_claim, times_sooner
+from utilitune.reproduction.proofs import _compared, _naive_claim, times_faster, times_sooner
 from utilitune.reproduction.recipe import Claim, Series, Study, span
 
 SOURCE = "synthetic:rows=12,columns=400,seed=5,spread=1.5,cutoff_s=900"
@@ -101,10 +101,15 @@ def test_times_sooner_compares_only_what_both_prove():
 
 def test_a_rule_that_proves_more_is_not_slower():
     """The old rule may never get to the smallest ε: then the new one, which does, is ahead."""
-    assert _compared(0.1, 6.0, 3.0) == "2.00 times sooner at ε = 0.1"
-    assert _compared(0.1, math.inf, 3.0) == "only the new rule proves ε = 0.1"
-    assert _compared(0.1, 6.0, math.inf) == "only the old rule proves ε = 0.1"
-    assert _compared(0.1, math.inf, math.inf) == "neither proves ε = 0.1"
+    there, later, never = (
+        Outcome(points=tuple(Point(time_s, 0, epsilon) for time_s, epsilon in points))
+        for points in (((1.0, 0.9), (3.0, 0.1)), ((1.0, 0.9), (6.0, 0.1)), ((1.0, 0.9),))
+    )
+    assert times_faster([later, never, there, never], [there, there, never, never], 0.1) == [2, math.inf, 0]
+    assert _compared(0.1, [2.0, 1.0, 4.0]) == "2.00 times sooner (1.00 to 4.00) at ε = 0.1"
+    assert _compared(0.1, [math.inf]) == "only the new rule proves ε = 0.1"
+    assert _compared(0.1, [0.0]) == "only the old rule proves ε = 0.1"
+    assert _compared(0.1, []) == "neither proves ε = 0.1"
 
 
 def test_naive_can_prove_what_oup_cannot():
