@@ -81,7 +81,7 @@ class RowSupply:
     def feed(self) -> None:
         """Add configurations until the procedure has what it asks for, or all rows were drawn."""
         while self._engine.missing_configurations and self._drawn < len(self._starts):
-            row = self._proposal() if self._turns.proposal_is_due else None
+            row = self._proposal() if self._turns.proposal_is_due(self._engine.runs) else None
             proposed = row is not None
             if row is None:
                 row = self._drawn
@@ -96,7 +96,7 @@ class RowSupply:
         engine, finite = self._engine, self._engine.settings.finite_population
         if first_fresh_position(engine.frontier, self._evidence.positions, finite=finite) is None:
             return None
-        size = fitted_runs(engine.progress().runs)
+        size = fitted_runs(engine.runs)
         if size != self._learnt:
             runs = Runs.observed(engine.observed(), self._evidence.arrays)
             if len(np.unique(runs.configuration)) >= FEWEST_CONFIGURATIONS:

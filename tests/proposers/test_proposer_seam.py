@@ -19,7 +19,7 @@ from utilitune.utility import parse_utility
 def taken_turns(share: float, ready) -> list[bool]:
     turns, pattern = Turns(share), []
     for is_ready in ready:
-        pattern.append(turns.proposal_is_due and is_ready)
+        pattern.append(turns.proposal_is_due(runs=1000) and is_ready)
         turns.note(proposed=pattern[-1])
     return pattern
 
@@ -40,6 +40,16 @@ def test_never_more_than_the_share_and_at_most_one_turn_is_kept(ready):
 
 def test_a_turn_that_found_no_proposal_is_kept():
     assert taken_turns(0.5, [False] * 6 + [True] * 6)[6:] == [True, True, False, True, False, True]
+
+
+def test_there_are_no_more_proposals_than_runs():
+    turns, proposals = Turns(0.5), 0
+    for runs in [0] * 4 + [3] * 20:
+        due = turns.proposal_is_due(runs)
+        turns.note(proposed=due)
+        proposals += due
+        assert proposals <= runs
+    assert proposals == 3
 
 
 @pytest.mark.parametrize("share", [-0.1, 0.95, math.nan, "half"])

@@ -50,7 +50,7 @@ class Scripted:
 
 
 def supply(proposals=None, engine=None, *, positions=None, population=Population.INFINITE):
-    engine = engine or SimpleNamespace(frontier=7)
+    engine = engine or SimpleNamespace(frontier=7, runs=100)
     proposing = None if proposals is None else Proposing(proposals, 0.5, positions, population, engine, None)
     return ConfigurationSupply(SPACE, 5, [SPACE.default()], proposing)
 
@@ -76,7 +76,7 @@ def test_every_other_new_configuration_is_a_proposal():
 
 
 def test_a_proposal_needs_as_many_fresh_instances_as_were_used():
-    engine = SimpleNamespace(frontier=0)
+    engine = SimpleNamespace(frontier=0, runs=100)
     limited = supply(Scripted(proposed(20)), engine, positions=100)
     origins = []
     for index in range(10):
@@ -87,7 +87,7 @@ def test_a_proposal_needs_as_many_fresh_instances_as_were_used():
 
 
 def test_on_a_finite_list_a_proposal_may_begin_anywhere():
-    engine = SimpleNamespace(frontier=90)
+    engine = SimpleNamespace(frontier=90, runs=100)
     finite = supply(Scripted(proposed(20)), engine, positions=100, population=Population.FINITE)
     assert [finite.draw(index) for index in range(3)][2][1:] == (Origin.MODEL, 0)
 

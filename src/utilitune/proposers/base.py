@@ -120,6 +120,9 @@ class Turns:
     starts late does not crowd out the random draws afterwards. The account follows from the origins of the
     configurations alone, so a resumed run takes the same turns.
 
+    There are never more proposals than runs: where configurations join by the thousand because the promise
+    needs no runs of them, proposals that nobody runs would help nobody.
+
     Args:
         share: The share of new configurations that are proposals.
 
@@ -127,7 +130,7 @@ class Turns:
         >>> turns = Turns(0.5)
         >>> pattern = []
         >>> for _ in range(6):
-        ...     pattern.append(turns.proposal_is_due)
+        ...     pattern.append(turns.proposal_is_due(runs=100))
         ...     turns.note(proposed=pattern[-1])
         >>> pattern
         [False, True, False, True, False, True]
@@ -136,15 +139,16 @@ class Turns:
     def __init__(self, share: float) -> None:
         self._share = require_share(share)
         self._account = 0.0
+        self._proposals = 0
 
-    @property
-    def proposal_is_due(self) -> bool:
-        """Whether the next new configuration should be a proposal, if there is one."""
-        return self._grown() >= 1.0 - 1e-9
+    def proposal_is_due(self, runs: int) -> bool:
+        """Whether the next new configuration should be a proposal, if there is one, after so many runs."""
+        return self._proposals < runs and self._grown() >= 1.0 - 1e-9
 
     def note(self, *, proposed: bool) -> None:
         """One more new configuration was drawn."""
         self._account = self._grown() - (1.0 if proposed else 0.0)
+        self._proposals += proposed
 
     def _grown(self) -> float:
         return min(self._account + self._share, 1.0 + self._share)

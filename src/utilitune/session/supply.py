@@ -86,7 +86,7 @@ class Proposing:
 
     def learn(self) -> None:
         """Let the model learn from what the procedure has consumed, if it has consumed enough for that."""
-        if self.engine.progress().runs >= self.proposals.learn_at:
+        if self.engine.runs >= self.proposals.learn_at:
             runs = Runs.observed(self.engine.observed(), self.evidence.arrays, self.failures)
             self.proposals.learn(runs)
 
@@ -165,7 +165,7 @@ class ConfigurationSupply:
     def _next(self, index: int) -> Drawn:
         if index < len(self.given):
             return Drawn(self.given[index], Origin.GIVEN)
-        if self._proposing is not None and self._turns.proposal_is_due:
+        if self._proposing is not None and self._turns.proposal_is_due(self._proposing.engine.runs):
             proposal = self._proposing.next()
             if proposal is not None:
                 return proposal

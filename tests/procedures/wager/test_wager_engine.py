@@ -209,6 +209,21 @@ class TestGrowth:
         assert engine.progress().epsilon <= 0.2
         assert engine.progress().gamma > 1  # three draws promise nothing about the whole space
 
+    @pytest.mark.parametrize(("asked", "enough"), [(None, 0.001), (0.01, 0.01)])
+    def test_growth_ends_where_nobody_can_be_better(self, asked, enough):
+        runtimes_s = np.full((20_000, 4), 50.0)
+        runtimes_s[0] = 0.0
+        rows = RuntimeMatrix.from_array(runtimes_s, CUTOFF_S)
+        chosen = settings(0, growth=Adaptive(), epsilon=None, gamma=asked, finite_population=True)
+        engine = WagerEngine(RecordedEvidence(rows, UTILITY), UTILITY, chosen)
+        while engine.advance(ENDLESS) is Halt.NEEDS_CONFIGURATIONS:
+            for _ in range(engine.missing_configurations):
+                engine.add(Origin.RANDOM)
+        progress = engine.progress()
+        assert (progress.best_index, progress.epsilon) == (0, 0.0)
+        assert enough / 2 < progress.gamma <= enough
+        assert engine.stop_reason().code == "instances-exhausted"
+
     def test_a_proposal_is_judged_on_fresh_positions_only(self):
         engine = self._engine(Adaptive(), epsilon=None)
         self._play(engine, PauseAt(300, float("inf"), 10**9))

@@ -142,6 +142,11 @@ class WagerEngine:
         return 0 if self._closed else max(0, self._stage.draws - self._draws)
 
     @property
+    def runs(self) -> int:
+        """How many runs it has consumed."""
+        return int(self._play.counters[RUNS])
+
+    @property
     def time_each_s(self) -> NDArray[np.float64]:
         """Seconds spent on each configuration so far."""
         return self._play.arms["time_s"][: self.added].copy()
@@ -235,8 +240,11 @@ class WagerEngine:
             return wanted
         if not self._covers_enough():
             return self._stage.epsilon
-        if isinstance(self.settings.growth, Adaptive) and self.settings.gamma is not None:
-            return wanted
+        growth = self.settings.growth
+        if isinstance(growth, Adaptive):
+            enough = growth.least_gamma if self.settings.gamma is None else self.settings.gamma
+            if self._stage.gamma <= enough:
+                return wanted
         return max(wanted, self._stage.epsilon)
 
     def _covers_enough(self) -> bool:

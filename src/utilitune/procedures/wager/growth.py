@@ -12,6 +12,9 @@ most exp(−γ_p·n_p) = 3δ/(π²p²), and these sum to δ/2).
 further runs. Let J = ε + w·γ be what the user wants small, w being the weight of γ. With c seconds for each
 of n configurations, C = n·c seconds are spent, and ε falls like C^(−1/2), so dε/dC = −ε/(2C). A new draw
 costs c seconds and lowers γ by γ/n, so dγ/dC = −γ/(n·c) = −γ/C. Drawing is better exactly when 2·w·γ > ε.
+
+Draws that need no run cost nothing by this account, and a perfect leader would draw for ever. So growth ends
+when w·γ has come down to a thousandth, unless the user asks for a γ of their own.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from utilitune.procedures.paper import FixedSet, Phases
 
 _RATIO = 1.5
 _FIRST_GAMMA = 0.5
+_LEAST_WEIGHTED_GAMMA = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,11 @@ class Adaptive:
 
     def __post_init__(self) -> None:
         require_positive("the weight of gamma", self.gamma_weight)
+
+    @property
+    def least_gamma(self) -> float:
+        """The γ at which growth ends where no other is asked for."""
+        return _LEAST_WEIGHTED_GAMMA / self.gamma_weight
 
 
 @dataclass(frozen=True, slots=True)
