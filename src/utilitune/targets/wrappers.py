@@ -57,6 +57,7 @@ _STATUSES = {
     **dict.fromkeys(("CRASHED", "CRASH", "INF"), RunStatus.CRASHED),
 }
 _ABORT = "ABORT"
+_SHOWN_LINES = 3
 _REJECTION = "INF"
 REJECTED = "the wrapper rejects this configuration (Inf)"
 """What is said of a run whose wrapper does not want its configuration."""
@@ -112,7 +113,7 @@ class WrapperRules:
         if word == _ABORT:
             raise TargetError(
                 f"the wrapper answered ABORT on instance {invocation.instance!r}, so everything stops; mend "
-                f"what it complains about, then start again: {_last_line(raw.output_tail)}"
+                f"what it complains about, then start again: {_last_lines(raw.output_tail)}"
             )
         if word not in _STATUSES:
             return Verdict(RunStatus.CRASHED, f"the wrapper answered the unknown status {answer.status!r}")
@@ -143,9 +144,9 @@ class WrapperRules:
         return Verdict(status, runtime_s=counts, reported_s=answer.runtime_s)
 
 
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1].strip() if lines else "it printed nothing"
+def _last_lines(text: str) -> str:
+    """The end of what was printed, as one line."""
+    return " | ".join(text.strip().splitlines()[-_SHOWN_LINES:])
 
 
 def _seconds(text: str) -> float | None:
