@@ -110,7 +110,7 @@ def test_old_wrappers_may_exit_as_they_like():
 def test_abort_stops_everything_with_what_the_wrapper_said():
     output = "no licence server\nResult for SMAC: ABORT, 0, 0, 0, 7, no licence\n"
     with pytest.raises(
-        TargetError, match=r"answered ABORT on instance 'a b.cnf'.*no licence server \\| Result"
+        TargetError, match=r"answered ABORT on instance 'a b.cnf'.*no licence server \| Result"
     ):
         judge(Contract.SMAC, output)
 
