@@ -147,7 +147,7 @@ def _against_coup(matrices: list[tuple[str, RuntimeMatrix]]) -> None:
             _play(theirs, matrix.rows)
             _play(ours, matrix.rows)
             ratios = [
-                a.total_time_s / b.total_time_s for a, b in zip(theirs.phases, ours.phases, strict=False)
+                a.total_time_s / b.total_time_s for a, b in zip(theirs.phases, ours.phases, strict=True)
             ]
             print(f"{name}, {utility}, COUP by phase:", *(f"{ratio:.1f}" for ratio in ratios), flush=True)
             last.append(ratios[-1])

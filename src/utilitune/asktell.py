@@ -17,15 +17,14 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from utilitune.configuring import Settings, Space, scenario_around
 from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason
 from utilitune.errors import UsageError, did_you_mean
-from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.scenario import FailurePolicy, FunctionSpec, Scenario, instance_source, read_scenario
 from utilitune.session.opening import settings_of
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
-from utilitune.store.records import ConfigurationRecord, RunRecord
-from utilitune.store.records import Origin as StoredOrigin
+from utilitune.store.records import RunRecord
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
@@ -41,11 +40,6 @@ _ENDLESS = 2**31
 _STATUSES = tuple(status.value for status in RunStatus)
 _POINT_EVERY = 10 ** (1 / 40)
 _MADE_OUTSIDE = FunctionSpec("utilitune.asktell:made_outside")
-_STORED_ORIGINS = {
-    Origin.GIVEN: StoredOrigin.USER,
-    Origin.RANDOM: StoredOrigin.RANDOM,
-    Origin.MODEL: StoredOrigin.MODEL,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +152,11 @@ class Tuner:
             taken = {(trial.request.configuration, trial.request.position) for trial in trials}
             further = self._new_trials(likely, needed=False)
             trials += [each for each in further if _key(each.request) not in taken]
-        for trial in trials[:count]:
+        asked = trials[:count]
+        for trial in asked:
             self._instances.prepare(trial.request.position)
-            self._open[_key(trial.request)] = trial
-        return trials[:count]
+        self._open |= {_key(trial.request): trial for trial in asked}
+        return asked
 
     def tell(self, trial: Trial, runtime_s: float | None = None, status: str | None = None) -> None:
         """Take in what came of a trial.
@@ -222,21 +217,24 @@ class Tuner:
     @property
     def progress(self) -> Progress:
         """The figures: ε, γ, runs, time, configurations."""
+        if not self._closed:
+            self._advance()
         return replace(self._engine.progress(), total_time_s=self._time_s, runs=self._runs)
 
     def close(self) -> None:
         """End the search for now; with a folder, a new `Tuner` goes on from here."""
         if self._closed:
             return
-        self._closed = True
-        self._supply.close()
-        last = self._store.last_progress()
-        if last is None or last.progress != self.progress:
-            self._record_progress()
         interrupted = StopReason(
             "interrupted", "Closed: the answer is valid as it stands; go on at any time."
         )
-        self._store.end_session(self.stop_reason or interrupted)
+        reason = self.stop_reason or interrupted
+        last = self._store.last_progress()
+        if last is None or last.progress != self.progress:
+            self._record_progress()
+        self._closed = True
+        self._supply.close()
+        self._store.end_session(reason)
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -283,14 +281,11 @@ class Tuner:
         self._recorded_s = self._time_s
 
     def _take_in(self, index: int) -> None:
-        assignment, origin, first_position = self._supply.draw(index)
+        drawn = self._supply.draw(index)
         if index == len(self._assignments):
-            stored = StoredOrigin.DEFAULT if index == 0 else _STORED_ORIGINS[origin]
-            self._store.add_configuration(
-                ConfigurationRecord(index, dict(assignment), stored, first_position, time.time())
-            )
-            self._assignments.append(assignment)
-        self._engine.add(origin, first_position)
+            self._store.add_configuration(drawn.record(index))
+            self._assignments.append(drawn.assignment)
+        self._engine.add(drawn.origin, drawn.first_position)
 
     def _advance(self) -> Halt:
         """Let the procedure go on until it needs runs or is done."""
@@ -352,6 +347,7 @@ def _key(request: RunRequest) -> tuple[int, int]:
 def _outcome(trial: Trial, runtime_s: float | None, status: str | None) -> RunOutcome:
     if runtime_s is not None and not _is_time(runtime_s):
         raise UsageError(f"a runtime must be a number of seconds from 0 up, not {runtime_s!r}")
+    runtime_s = None if runtime_s is None else float(runtime_s)
     late = runtime_s is None or runtime_s > trial.captime_s
     try:
         kind = RunStatus(status) if status else RunStatus.TIMEOUT if late else RunStatus.FINISHED

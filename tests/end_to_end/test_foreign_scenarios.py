@@ -107,8 +107,8 @@ def test_a_wrapper_that_measures_badly_is_told_once(tmp_path: Path):
 def test_a_rejected_configuration_never_finishes(tmp_path: Path):
     path = example("irace_tsp", tmp_path)
     runner = path.with_name("target-runner")
-    runner.write_text('#!/bin/sh\ncase "$*" in *--start=nearest*) echo Inf;; *) echo 0.1 0.1;; esac\n')
+    runner.write_text('#!/bin/sh\ncase "$*" in *--start=random*) echo Inf;; *) echo 0.1 0.1;; esac\n')
     result = short_run(path, runs=40, captime0_s=2.0)
-    assert result.best["start"] == "random"
-    rejected = [run for run in result.runs if run["parameter.start"] == "nearest"]
+    assert result.best["start"] == "nearest"
+    rejected = [run for run in result.runs if run["parameter.start"] == "random"]
     assert {(run["status"], run["detail"]) for run in rejected} == {("crashed", REJECTED)}

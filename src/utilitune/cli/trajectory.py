@@ -22,7 +22,7 @@ def trajectory(
         typer.Option(
             "--format",
             help="table, aclib2 (SMAC's traj_aclib2.json), runhistory (the runhistory.json of SMAC 3 up to "
-            "1.4, with all runs) or runhistory2 (that of SMAC 3 from 2.0 on).",
+            "1.4, with all runs) or runhistory2 (that of SMAC 3 from 2.3 on).",
         ),
     ] = "table",
     output: Annotated[

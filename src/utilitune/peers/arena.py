@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from utilitune.spaces.parameters import Value
 
 
+_DEFAULT = 0  # the number of the configuration that every peer begins with
+
+
 @dataclass(frozen=True, slots=True)
 class Played:
     """One run, as a peer is told of it.
@@ -116,9 +119,9 @@ class Arena:
         return max(self._tried(), key=lambda number: (len(self._known[number]), self.mean(number)))
 
     def standing(self, best: int | None = None) -> Standing:
-        """Where a peer stands whose answer is `best`, or the leader where it has none yet."""
+        """Where a peer stands whose answer is `best`; where it has none yet, the leader or the default."""
         tried = len(self._tried())
-        answer = self.leader() if best is None else best
+        answer = best if best is not None else self.leader() if tried else _DEFAULT
         return Standing(answer, self._total_s, self._runs, configurations=tried, alive=tried)
 
     @property

@@ -285,7 +285,7 @@ class _Diary:
     def note(self, standing: Standing, *, last: bool = False) -> None:
         """Keep a standing that says something new."""
         spent_s = standing.total_time_s
-        if spent_s <= self._kept_s:
+        if spent_s < self._kept_s or (spent_s == self._kept_s and standing.best_index == self._best):
             return
         if last or standing.best_index != self._best or spent_s > self._kept_s * _POINT_EVERY:
             self._store.add_progress(self.progress(standing))

@@ -121,7 +121,8 @@ class Turns:
     configurations alone, so a resumed run takes the same turns.
 
     There are never more proposals than runs: where configurations join by the thousand because the promise
-    needs no runs of them, proposals that nobody runs would help nobody.
+    needs no runs of them, proposals that nobody runs would help nobody. (Those are runs that the procedure
+    has consumed, which a resumed run repeats.)
 
     Args:
         share: The share of new configurations that are proposals.

@@ -2,7 +2,7 @@
 
 `trajectory_lines` gives the lines of a ``traj_aclib2.json``: the incumbent after how much time and how many
 runs. `run_history` gives a ``runhistory.json`` as versions up to 1.4 write it, with every run.
-`latest_run_history` gives one as versions from 2.0 on do, which has room for one run of a configuration on an
+`latest_run_history` gives one as versions from 2.3 on do, which has room for one run of a configuration on an
 instance: the last. Costs are losses of utility, 1 − u, between 0 and 1: that is what was minimised. A run
 that was stopped counts as if it had ended there.
 """
@@ -49,13 +49,13 @@ def trajectory_lines(store: StoreReader) -> Iterator[str]:
     """The lines of a ``traj_aclib2.json``, one whenever the incumbent or its estimated cost was recorded."""
     scenario = Scenario.from_snapshot(store.snapshot.scenario)
     utility = parse_utility(scenario.utility)
-    configurations = store.configurations()
-    runs = list(store.runs())
+    points, runs = list(store.trajectory()), list(store.runs())
+    configurations = store.configurations()  # last: a run at work stores them before all that names them
     sessions = store.sessions()
     began = sessions[0].started_at if sessions else 0.0
     losses: defaultdict[int, dict[int, float]] = defaultdict(dict)
     taken = 0
-    for point in store.trajectory():
+    for point in points:
         while taken < len(runs) and runs[taken].sequence < point.sequence:
             request = runs[taken].request
             losses[request.configuration][request.position] = _loss(runs[taken], utility)
@@ -92,7 +92,7 @@ def run_history(store: StoreReader) -> dict[str, Any]:
 
 
 def latest_run_history(store: StoreReader) -> dict[str, Any]:
-    """The content of a ``runhistory.json`` of SMAC 3 from 2.0 on."""
+    """The content of a ``runhistory.json`` of SMAC 3 from 2.3 on."""
     history = _History.read(store)
     last = {(number, instance): run for number, instance, run in history.trials()}
     data = []
@@ -134,7 +134,8 @@ class _History:
     def read(cls, store: StoreReader) -> _History:
         scenario = Scenario.from_snapshot(store.snapshot.scenario)
         utility = parse_utility(scenario.utility)
-        return cls(scenario, utility, store.configurations(), tuple(store.runs()))
+        runs = tuple(store.runs())  # first: a run at work stores every configuration before its runs
+        return cls(scenario, utility, store.configurations(), runs)
 
     def trials(self) -> Iterator[tuple[int, str, RunRecord]]:
         """Configuration, instance and run, in the order in which they were stored."""

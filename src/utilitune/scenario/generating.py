@@ -27,7 +27,7 @@ def generate(argv: Sequence[str], directory: Path, output: Path, stopping: Calla
     """Let a command write the file `output`; False if it was given up because a stop was asked for.
 
     The command has a session of its own: Ctrl-C reaches it only through `stopping` or a `KeyboardInterrupt`,
-    and whatever it has started ends with it.
+    and if it is given up its whole process group is killed.
 
     Raises:
         ScenarioError: It failed, wrote no file, or took too long.

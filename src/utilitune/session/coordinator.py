@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from utilitune.domain import Progress, RunStatus, StopReason
 from utilitune.errors import UtilituneError
 from utilitune.execution.runs import DISAGREEMENT
-from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.session.events import (
     ConfigurationJoined,
     Event,
@@ -29,12 +29,11 @@ from utilitune.session.events import (
 from utilitune.session.failures import FailureWatch
 from utilitune.session.result import task_text
 from utilitune.spaces import Assignment
-from utilitune.store.records import ConfigurationRecord, RunRecord
-from utilitune.store.records import Origin as StoredOrigin
+from utilitune.store.records import RunRecord
 from utilitune.targets.base import Ending, Invocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping
     from typing import Any
 
     from utilitune.domain import RunOutcome, RunRequest
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from utilitune.procedures.evidence import LiveEvidence
     from utilitune.scenario.instances import InstanceSource
     from utilitune.session.reusing import EarlierRuns
-    from utilitune.session.supply import ConfigurationSupply, Drawn
+    from utilitune.session.supply import ConfigurationSupply
     from utilitune.store.base import Store
     from utilitune.targets.base import RawResult
 
@@ -52,11 +51,6 @@ _ROUNDS_PER_CALL = 100_000
 _POINTS_PER_DECADE = 40
 _UPDATE_EVERY_S = 0.1
 _JOINING_TOGETHER = 32
-_STORED_ORIGINS = {
-    Origin.GIVEN: StoredOrigin.USER,
-    Origin.RANDOM: StoredOrigin.RANDOM,
-    Origin.MODEL: StoredOrigin.MODEL,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +237,7 @@ class Coordinator:
         return halt is Halt.PAUSED
 
     def _is_stopping(self) -> bool:
-        return self._stop is not None or self._parts.store.stop_requested()
+        return self._stop is not None or self._spent() is not None
 
     def _spent(self) -> StopReason | None:
         """The reason to stop if a budget is spent or somebody asked for it."""
@@ -277,7 +271,9 @@ class Coordinator:
         self._parts.supply.restore(records)
         sessions = store.sessions()
         ends = [session.ended_at or session.started_at for session in sessions[:-1]]
+        known: set[RunRequest] = set()
         for record in store.runs():
+            known.add(record.request)
             if not record.taken_over:
                 self._books.note(record.outcome)
                 self._failures.note(record.outcome)
@@ -289,6 +285,8 @@ class Coordinator:
         self._books.elapsed_before_s = sum(
             end - session.started_at for end, session in zip(ends, sessions, strict=False)
         )
+        for index, assignment in enumerate(self._assignments):  # a kill may have come in between
+            self._take_over(index, assignment, known)
         last = store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         self._take_in(range(len(self._parts.supply.given)))
@@ -307,7 +305,7 @@ class Coordinator:
         drawn = [self._parts.supply.draw(index) for index in indices]
         fresh = [pair for pair in zip(indices, drawn, strict=True) if pair[0] >= len(self._assignments)]
         if fresh:
-            self._parts.store.add_configuration(*(_as_record(index, each) for index, each in fresh))
+            self._parts.store.add_configuration(*(each.record(index) for index, each in fresh))
         for index, each in fresh:
             self._take_over(index, each.assignment)
         for index, (assignment, origin, first_position) in zip(indices, drawn, strict=True):
@@ -318,12 +316,16 @@ class Coordinator:
             if self._stop is not None:
                 return
 
-    def _take_over(self, index: int, assignment: Mapping[str, Any]) -> None:
-        """Let the runs count that an earlier run folder has of a new configuration."""
+    def _take_over(
+        self, index: int, assignment: Mapping[str, Any], known: Container[RunRequest] = ()
+    ) -> None:
+        """Let the runs count that an earlier run folder has of a configuration, except those known."""
         if self._parts.earlier is None:
             return
         for run in self._parts.earlier.of(assignment):
             request = replace(run.request, configuration=index)
+            if request in known:
+                continue
             record = replace(run, request=request, started_at=0.0, ended_at=0.0, sequence=-1)
             self._parts.store.add_run(record)
             self._tell(request, run.outcome)
@@ -488,10 +490,3 @@ class Coordinator:
                 budget=self._budget,
             )
         )
-
-
-def _as_record(index: int, drawn: Drawn) -> ConfigurationRecord:
-    assignment, origin, first_position = drawn
-    is_default = index == 0 and origin is Origin.GIVEN
-    stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[origin]
-    return ConfigurationRecord(index, dict(assignment), stored, first_position, time.time())

@@ -11,6 +11,7 @@ single worker try the same configurations.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,7 @@ from utilitune.scenario.features import feature_file
 from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import Population, RecordedSpec
 from utilitune.spaces import Assignment
+from utilitune.store.records import ConfigurationRecord
 from utilitune.store.records import Origin as StoredOrigin
 from utilitune.utility import parse_utility
 
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from utilitune.spaces import ParameterSpace
     from utilitune.specification import ProcedureSpec
     from utilitune.store.base import Store
-    from utilitune.store.records import ConfigurationRecord
 
 _NEVER = 2**62
 _ORIGINS = {
@@ -51,6 +52,11 @@ _ORIGINS = {
     StoredOrigin.USER: Origin.GIVEN,
     StoredOrigin.RANDOM: Origin.RANDOM,
     StoredOrigin.MODEL: Origin.MODEL,
+}
+_STORED_ORIGINS = {
+    Origin.GIVEN: StoredOrigin.USER,
+    Origin.RANDOM: StoredOrigin.RANDOM,
+    Origin.MODEL: StoredOrigin.MODEL,
 }
 
 
@@ -60,6 +66,12 @@ class Drawn(NamedTuple):
     assignment: Assignment
     origin: Origin
     first_position: int = 0
+
+    def record(self, index: int) -> ConfigurationRecord:
+        """What is kept of it as configuration number `index`; the first one given is the default."""
+        is_default = index == 0 and self.origin is Origin.GIVEN
+        stored = StoredOrigin.DEFAULT if is_default else _STORED_ORIGINS[self.origin]
+        return ConfigurationRecord(index, dict(self.assignment), stored, self.first_position, time.time())
 
 
 @dataclass(frozen=True, slots=True)

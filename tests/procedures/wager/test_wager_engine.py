@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 
 import numpy as np
@@ -191,6 +192,23 @@ class TestGrowth:
         assert progress.epsilon <= 0.2
         assert progress.gamma is not None
         assert progress.gamma < 0.2
+
+    def test_where_rows_run_out_gamma_is_about_the_rows_there_are(self):
+        """The grid for δ = 0.1 is 7, 11, 17, 26, 39, 59, 89, 134: 120 rows end it at the eighth place."""
+        engine = self._engine(Adaptive(), epsilon=0.05)
+        while engine.advance(ENDLESS) is Halt.NEEDS_CONFIGURATIONS:
+            for _ in range(min(engine.missing_configurations, self.ROWS.rows - engine.added)):
+                engine.add(Origin.RANDOM)
+            if engine.added == self.ROWS.rows:
+                engine.no_more()
+        assert engine.added == self.ROWS.rows
+        assert engine.progress().gamma == pytest.approx(math.log(math.pi**2 * 8**2 / 0.3) / 120)
+
+    def test_where_a_stage_gets_nothing_gamma_is_that_of_the_stage_before(self):
+        engine = self._engine(Adaptive(), epsilon=0.05)
+        assert self._play(engine) is Halt.DONE
+        assert engine.added == 89
+        assert engine.progress().gamma == pytest.approx(math.log(math.pi**2 * 7**2 / 0.3) / 89)
 
     def test_a_larger_weight_of_gamma_draws_more(self):
         drawn = []

@@ -24,7 +24,7 @@ from utilitune.procedures.paper import FixedSet, Phases
 from utilitune.procedures.wager import rounds
 from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
-from utilitune.procedures.wager.growth import Adaptive, Stage, gamma_of, stage
+from utilitune.procedures.wager.growth import Adaptive, Stage, gamma_of_last, stage
 from utilitune.procedures.wager.leader import place, settle
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares
 from utilitune.procedures.wager.state import (
@@ -221,10 +221,9 @@ class WagerEngine:
     def _enter(self) -> None:
         """Start to play with the configurations now present; no bound is reset."""
         self._entered = True
-        if self._closed:
-            gamma = gamma_of(1, self._draws, self.settings.delta)
-            if self._stage.number == 1 and self._draws < self._stage.draws:
-                self._stage = replace(self._stage, draws=self._draws, gamma=gamma)
+        if self._closed and self._draws < self._stage.draws:
+            gamma = gamma_of_last(self._stage.number, self._draws, self.settings.delta)
+            self._stage = replace(self._stage, draws=self._draws, gamma=gamma)
         self._play.amounts[ANSWER_EPSILON] = np.inf
         epsilon = self._stage_epsilon()
         last = epsilon == self.settings.epsilon

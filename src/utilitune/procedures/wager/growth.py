@@ -60,6 +60,18 @@ def gamma_of(number: int, draws: int, delta: float) -> float:
     return math.log(math.pi**2 * number**2 / (3.0 * delta)) / draws
 
 
+def gamma_of_last(number: int, draws: int, delta: float) -> float:
+    """γ where only so many configurations exist, fewer than stage p wants.
+
+    Their number is known beforehand, so it may take the place of n_p in the grid and end it; the stage before
+    may still say more.
+    """
+    gamma = gamma_of(number, draws, delta)
+    if number == 1:
+        return gamma
+    return min(gamma, gamma_of(number - 1, adaptive_draws(number - 1, delta), delta))
+
+
 def stage(growth: FixedSet | Phases | Adaptive, number: int, delta: float) -> Stage | None:
     """Stage p (from 1) of a growth rule, or None past its end."""
     if isinstance(growth, FixedSet):

@@ -18,8 +18,8 @@ most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
 
     r_k = 1/((2 + ln R)·(1 + ln max(1, k/R))²).
 
-A pair has the product of both. Both series are nearly level at first, as nobody knows which of the first
-hundred or thousand draws will lead, and fall slowly from there on. (docs/theory.md proves the sums.)
+A pair has the product of both. Nobody knows which draw will lead, so the first thousand draws have the same
+r_k, and number K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 from utilitune.compiled import compiled
 
-_LEVEL_ANSWERS = 100.0  # K: about as many numbers get about the same share
+_LEVEL_ANSWERS = 100.0  # K: this number still gets a quarter of the first share
 _LEVEL_DRAWS = 1000.0  # R
 
 

@@ -232,12 +232,12 @@ class _IraceReader:
         largest_s = min(limits.values())
         for key, limit_s in limits.items():
             if limit_s == largest_s < math.inf:
-                self._notes.say(f"{key} = {limit_s:g}", f"largest captime {limit_s:g} s")
+                self._notes.say(f"{key} = {limit_s:.15g}", f"largest captime {limit_s:.15g} s")
             elif limit_s < math.inf:
-                self._notes.skip(f"{key} = {limit_s:g}", f"every run is stopped after {largest_s:g} s")
+                self._notes.skip(f"{key} = {limit_s:.15g}", f"every run is stopped after {largest_s:.15g} s")
         if largest_s < LEAST_BOUND_S:
             key = min(limits, key=limits.__getitem__)
-            raise self._problem(key, f"{key} = {largest_s:g} is too short for any run; it is in seconds")
+            raise self._problem(key, f"{key} = {largest_s:.15g} is too short for any run; it is in seconds")
         bounds = _Bounds(
             largest_s=None if largest_s == math.inf else largest_s,
             factor=self._number("boundPar") or 1.0,
@@ -271,7 +271,7 @@ class _IraceReader:
         if runs is not None:
             self._notes.say(f"maxExperiments = {runs}", f"at most {runs} runs")
         if time_s is not None:
-            self._notes.say(f"maxTime = {time_s:g}", f"at most {time_s:g} s in runs of the program")
+            self._notes.say(f"maxTime = {time_s:.15g}", f"at most {time_s:.15g} s in runs of the program")
         return StopRules(runs=runs, cpu_time_s=time_s)
 
     def _workers(self) -> int | None:
@@ -341,7 +341,7 @@ class _IraceReader:
         """Instances that stand in the scenario itself, which irace prefers to lists and folders."""
         value = self._raw(key)
         items = value if isinstance(value, list) else [value]
-        names = [f"{item:g}" if isinstance(item, float) else item for item in items]
+        names = [f"{item:.15g}" if isinstance(item, float) else item for item in items]
         if not names or not all(isinstance(name, str) and name for name in names):
             raise self._problem(key, f'{key} must be a list of names such as c("a.txt", "b.txt")')
         line = self._assigned[key].line

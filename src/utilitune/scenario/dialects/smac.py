@@ -251,10 +251,10 @@ class _SmacReader:
         cutoff_s = self._number("cutoff_time")
         if cutoff_s is not None and cutoff_s < LEAST_BOUND_S:
             raise self._problem(
-                "cutoff_time", f"cutoff_time = {cutoff_s:g} is too short for any run; it is in seconds"
+                "cutoff_time", f"cutoff_time = {cutoff_s:.15g} is too short for any run; it is in seconds"
             )
         if cutoff_s is not None:
-            self._say("cutoff_time", f"largest captime {cutoff_s:g} s")
+            self._say("cutoff_time", f"largest captime {cutoff_s:.15g} s")
         objective = self._value("overall_obj", f"PAR{_USUAL_FACTOR}").upper()
         match = _FACTOR.fullmatch(objective)
         if match is not None and int(match[1]) < 1:
@@ -269,16 +269,16 @@ class _SmacReader:
         megabytes = self._number("memory_limit")
         if megabytes is None:
             return None
-        self._say("memory_limit", f"{megabytes:g} MB for the whole process tree")
+        self._say("memory_limit", f"{megabytes:.15g} MB for the whole process tree")
         return int(megabytes * 1024 * 1024)
 
     def _stop_rules(self) -> StopRules:
         cpu_s, wall_s = self._number("tuner_timeout"), self._number("wallclock_limit")
         runs = self._whole("runcount_limit")
         if cpu_s is not None:
-            self._say("tuner_timeout", f"at most {cpu_s:g} s in runs of the program")
+            self._say("tuner_timeout", f"at most {cpu_s:.15g} s in runs of the program")
         if wall_s is not None:
-            self._say("wallclock_limit", f"at most {wall_s:g} s on the clock")
+            self._say("wallclock_limit", f"at most {wall_s:.15g} s on the clock")
         if runs is not None:
             self._say("runcount_limit", f"at most {runs} runs")
         return StopRules(cpu_time_s=cpu_s, wall_time_s=wall_s, runs=runs)
