@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import fields, replace
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from utilitune import Tuner
@@ -65,6 +67,26 @@ def test_the_order_of_telling_and_the_number_of_trials_at_once_do_not_matter():
     play(several, at_once=7, shuffle=random.Random(1))
     assert several.promise == alone.promise
     assert several.best == alone.best
+
+
+def test_looking_into_a_folder_changes_nothing(tmp_path: Path):
+    with tuner(tmp_path / "run") as search:
+        play(search, at_once=4, steps=40)
+        best, progress = search.best, search.progress
+    assert progress.epsilon < 1
+    with tuner(tmp_path / "run") as again:
+        assert (again.best, again.progress) == (best, progress)
+    kept = read_run_folder(tmp_path / "run").last_progress()
+    assert kept is not None
+    assert kept.progress == progress
+
+
+def test_times_may_be_of_any_kind_of_number(tmp_path: Path):
+    with tuner(tmp_path / "run") as search:
+        for kind in (np.float32, np.int64, Fraction):
+            (trial,) = search.ask()
+            search.tell(trial, kind(1))
+        assert search.progress.total_time_s == 3.0
 
 
 def test_a_folder_keeps_the_search_and_the_other_commands_read_it(tmp_path: Path):

@@ -100,3 +100,8 @@ def test_recorded_runs_are_looked_up_for_the_nearest_row():
 def test_recorded_runs_need_features():
     with pytest.raises(UsageError, match="utilitune collect"):
         RecordedGround(rows_on_a_line(features=False), Objective.UTILITY, 4.0)
+
+
+def test_before_the_first_run_the_answer_is_the_default():
+    standing = Arena(Steps(), Allowance(), 10).standing()
+    assert (standing.best_index, standing.runs, standing.configurations) == (0, 0, 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,6 +75,21 @@ def test_earlier_runs_are_not_made_again_and_prove_the_same(tmp_path: Path):
     assert warm.progress.epsilon == cold.progress.epsilon
     assert warm.progress.runs < cold.progress.runs
     assert warm.progress.total_time_s < cold.progress.total_time_s
+
+
+def test_earlier_runs_that_a_kill_left_out_are_taken_over_at_the_next_start(tmp_path: Path):
+    scenario = first_run(tmp_path)
+    other = replace(scenario, utility="uniform(k0=40)", stop=replace(scenario.stop, epsilon=0.7))
+    earlier = earlier_of(tmp_path / "first", other)
+    undisturbed = run_scenario(other, tmp_path / "second", settings(other, earlier), backend=backend(1))
+    folder = tmp_path / "third"
+    run_scenario(other, folder, settings(other, earlier, max_runs=1), backend=backend(1))
+    with closing(sqlite3.connect(folder / "run.sqlite")) as stored, stored:
+        configuration = stored.execute("SELECT max(configuration) FROM runs WHERE started_at = 0").fetchone()
+        stored.execute("DELETE FROM runs WHERE started_at = 0 AND configuration = ?", configuration)
+    resumed = run_scenario(other, folder, settings(other, earlier), backend=backend(1))
+    assert resumed.progress == undisturbed.progress
+    assert len(resumed.runs) == len(undisturbed.runs)
 
 
 def test_the_promise_says_what_it_rests_on_also_after_a_second_start(tmp_path: Path):
