@@ -57,7 +57,13 @@ def computed_features(scenario: Scenario, instance: str) -> dict[str, str]:
     words[0] = program_path(scenario.directory, words[0]) or words[0]
     try:
         done = subprocess.run(
-            words, cwd=scenario.directory, capture_output=True, text=True, check=True, timeout=_LONGEST_S
+            words,
+            cwd=scenario.directory,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=True,
+            timeout=_LONGEST_S,
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise ScenarioError(f"the command for instance features failed on {instance!r}: {error}") from None

@@ -126,7 +126,12 @@ class _Generated:
         finished = self.directory / self.name(position)
         if finished.exists():
             return True
-        finished.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            finished.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ScenarioError(
+                f"generated instances cannot be kept in {finished.parent}: {error.strerror}"
+            ) from None
         partial = finished.with_name(f".{os.getpid()}-{finished.name}")
         instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
         values = {"seed": str(instance_seed), "output": str(partial)}

@@ -121,9 +121,9 @@ def _none_finished(store: StoreReader) -> str:
     if counts[RunStatus.TIMEOUT] < _MANY_TIMEOUTS or counts[RunStatus.TIMEOUT] < sum(counts.values()):
         return ""
     return (
-        "No run has finished within its captime, so nothing is known of any configuration but that: raise "
-        "largest_captime in the scenario, choose a utility that still values later answers, or see with "
-        "'utilitune check' how long one run takes."
+        "No run has finished within its captime, so nothing is known of any configuration but that: see with "
+        "'utilitune check' how long one run takes; then give the search more time, raise largest_captime in "
+        "the scenario, or choose a utility that still values later answers."
     )
 
 

@@ -230,7 +230,7 @@ class RunFolder(RunFolderReader):
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
                 self._connection.execute("COMMIT")
-            except sqlite3.Error:
+            except BaseException:  # a second Ctrl-C must not leave it open either
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
