@@ -86,3 +86,15 @@ def test_names_that_end_in_the_same_file_name_match(tmp_path: Path):
     path = tmp_path / "features.csv"
     path.write_text("instance,size\ndata/a.cnf,1\ndata/b.cnf,3\n")
     assert read_instance_features(path, ["../data/b.cnf", "a.cnf"]).tolist() == [[1.0], [0.0]]
+
+
+def test_instances_are_generated_before_they_are_described(tmp_path: Path):
+    scenario(tmp_path, '#!/bin/sh\necho lines\nwc -l < "$1"\n')
+    (tmp_path / "make").write_text('#!/bin/sh\nseq 3 > "$1"\n')
+    (tmp_path / "make").chmod(0o755)
+    path = tmp_path / "scenario.toml"
+    generated = 'training = { generator = ["./make", "{output}", "{seed}"], count = 2 }'
+    path.write_text(SCENARIO.replace('training = ["a", "b c"]\nfiles = false', generated))
+    kept = feature_file(read_scenario(path))
+    assert kept is not None
+    assert list(read_feature_table(kept).values()) == [{"lines": "3"}, {"lines": "3"}]

@@ -68,13 +68,12 @@ def check(
 def _check_features(scenario: Scenario) -> None:
     """Read the file of instance features, or try the command that makes them on the first instance."""
     from utilitune.scenario.features import computed_features
-    from utilitune.scenario.instances import instance_source
     from utilitune.session.supply import training_features
 
     if isinstance(scenario.features, str):
         training_features(scenario)
     elif scenario.features is not None:
-        computed_features(scenario, instance_source(scenario).name(0))
+        computed_features(scenario, 0)
 
 
 @dataclass(frozen=True, slots=True)

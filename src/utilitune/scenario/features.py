@@ -33,9 +33,9 @@ def feature_file(scenario: Scenario) -> Path | None:
     path = scenario.directory / f"features-{mark}.csv"
     instances = instance_source(scenario)
     known = read_feature_table(path) if path.is_file() else {}
-    missing = [name for name in map(instances.name, range(instances.count or 0)) if name not in known]
-    for name in missing:
-        known[name] = computed_features(scenario, name)
+    missing = [each for each in range(instances.count or 0) if instances.name(each) not in known]
+    for position in missing:
+        known[instances.name(position)] = computed_features(scenario, position)
     if missing:
         _write(path, known)
     return path
@@ -51,8 +51,11 @@ def read_feature_table(path: Path) -> dict[str, dict[str, str]]:
     return {row[0]: dict(zip(header[1:], row[1:], strict=False)) for row in rows}
 
 
-def computed_features(scenario: Scenario, instance: str) -> dict[str, str]:
-    """What the command for instance features says of one instance."""
+def computed_features(scenario: Scenario, position: int) -> dict[str, str]:
+    """What the command for instance features says of one training instance."""
+    instances = instance_source(scenario)
+    instances.prepare(position)
+    instance = instances.name(position)
     words = [word.replace("{instance}", instance) for word in scenario.features or ()]
     words[0] = program_path(scenario.directory, words[0]) or words[0]
     try:
