@@ -71,7 +71,10 @@ def test_booking_leaves_every_thread_under_its_policy(spinning):
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_booking_a_process_that_has_gone_does_nothing(threads):
-    scheduling.book_running_time(2**22 + 1, threads)
+    gone = 2**22 + 1
+    scheduling.book_running_time(gone, threads)
+    with pytest.raises(ProcessLookupError):
+        os.sched_getscheduler(gone)
 
 
 def test_what_a_process_served_first_starts_is_an_ordinary_process():

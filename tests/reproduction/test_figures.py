@@ -132,6 +132,8 @@ def test_points_of_equal_gaps_are_drawn_whatever_their_rounding():
     axes = panels(1, 1, "a title")[1][0]
     outcomes = [Outcome(points=(Point(1.0, seed, None),)) for seed in range(3)]
     _draw_point(axes, outcomes, lambda _: 0.019, {"color": "red", "fmt": "s", "label": "a"})
+    (drawn,) = axes.containers
+    assert drawn.lines[0].get_ydata() == pytest.approx([1.9])  # per cent
 
 
 def test_claims_in_words():

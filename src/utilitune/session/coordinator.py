@@ -271,9 +271,7 @@ class Coordinator:
         self._parts.supply.restore(records)
         sessions = store.sessions()
         ends = [session.ended_at or session.started_at for session in sessions[:-1]]
-        known: set[RunRequest] = set()
         for record in store.runs():
-            known.add(record.request)
             if not record.taken_over:
                 self._books.note(record.outcome)
                 self._failures.note(record.outcome)
@@ -285,8 +283,10 @@ class Coordinator:
         self._books.elapsed_before_s = sum(
             end - session.started_at for end, session in zip(ends, sessions, strict=False)
         )
-        for index, assignment in enumerate(self._assignments):  # a kill may have come in between
-            self._take_over(index, assignment, known)
+        if self._parts.earlier is not None:
+            known = {record.request for record in store.runs()}
+            for index, assignment in enumerate(self._assignments):  # a kill may have come in between
+                self._take_over(index, assignment, known)
         last = store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         self._take_in(range(len(self._parts.supply.given)))
