@@ -70,6 +70,16 @@ def test_a_phase_record_is_where_progress_stood():
     assert record == PhaseRecord(2, 9, 3, 0.25, 0.5, 12.5, 7)
 
 
+def test_a_phase_speaks_up_only_where_it_proved_more_than_what_holds_now():
+    record = PhaseRecord.of(2, PROGRESS)
+    now = replace(PROGRESS.promise, epsilon=0.3, population="finite", condition="If so.")
+    sentence = record.proved_more(now, "x=1")
+    proved = replace(now, epsilon=0.25)
+    assert sentence == f"Phase 2, the last complete one, proved more of its answer x=1: {proved.sentence()}"
+    assert record.proved_more(replace(now, epsilon=0.25), "x=1") == ""
+    assert replace(record, gamma=1.0).proved_more(now, "x=1") == ""
+
+
 @pytest.mark.parametrize("status", list(RunStatus))
 def test_only_a_finished_run_counts(status: RunStatus):
     assert RunOutcome(status, 1.0).finished == (status is RunStatus.FINISHED)

@@ -7,7 +7,7 @@ in the order in which they were drawn; captimes and runtimes are seconds of the 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -166,6 +166,21 @@ class PhaseRecord:
             gamma=progress.gamma,
             total_time_s=progress.total_time_s,
             runs=progress.runs,
+        )
+
+    def proved_more(self, now: Promise, answer: str) -> str:
+        """A sentence where this phase proved more of its answer than what holds now, else nothing.
+
+        Args:
+            now: What is proved in the phase under way.
+            answer: This phase's answer, in words.
+        """
+        if self.epsilon >= now.epsilon or (self.gamma or 0.0) >= 1:
+            return ""
+        proved = replace(now, epsilon=self.epsilon, gamma=self.gamma, configurations=self.configurations)
+        return (
+            f"Phase {self.phase}, the last complete one, proved more of its answer {answer}: "
+            f"{proved.sentence()}"
         )
 
 

@@ -201,14 +201,10 @@ def _last_phase(
     phases: Sequence[PhaseRecord], final: Progress, population: str, matrix: RuntimeMatrix
 ) -> str:
     """What the last complete phase proved, where the one under way proves less so far."""
-    if not phases or phases[-1].epsilon >= final.epsilon or (phases[-1].gamma or 0.0) >= 1:
+    if not phases:
         return ""
-    last = phases[-1]
-    proved = Promise(last.epsilon, final.delta, last.gamma, last.configurations, population)
-    answer = matrix.configurations[last.best_index]
-    return (
-        f"Phase {last.phase}, the last complete one, proved more of its answer {answer}: {proved.sentence()}"
-    )
+    now = replace(final.promise, population=population)
+    return phases[-1].proved_more(now, matrix.configurations[phases[-1].best_index])
 
 
 def replay_rival(
