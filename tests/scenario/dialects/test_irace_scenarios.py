@@ -263,8 +263,10 @@ def test_wrong_configurations_are_refused_with_their_line(tmp_path: Path, table:
 @pytest.mark.parametrize(
     ("listed", "complaint"),
     [
-        ("a.txt\na.txt\n", "train.txt:2: the instance 'a.txt' is listed twice, first in line 1; remove one"),
-        ("a.txt 1\na.txt 2\n", "first in line 1; give each its own file, such as a link"),
+        (
+            "a.txt 1\na.txt 2\n",
+            "train.txt:2: the instance 'a.txt' is listed in line 1 with other arguments; give each",
+        ),
         ("a.txt\nmissing.txt\n", "train.txt:2: the instance 'missing.txt' does not exist, unlike others"),
         ("nowhere.txt\n", "no instance of 'train.txt' lies in './Instances'; check both"),
         ("# nothing\n", "train.txt: the list holds no instances"),
@@ -277,6 +279,22 @@ def test_wrong_lists_are_refused_with_their_line(tmp_path: Path, listed: str, co
     with pytest.raises(ScenarioError) as refused:
         read_scenario(path)
     assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('trainInstancesFile = "train.txt"\n', "2 entries that repeat another in trainInstancesFile"),
+        ('instances = c("a.txt", "b.txt", "a.txt")\n', "1 entry that repeats another in instances"),
+    ],
+)
+def test_repeated_instances_count_once_and_that_is_told(tmp_path: Path, more: str, told: str):
+    path = irace(tmp_path, more)
+    files(tmp_path, train__txt="sub/b.txt\na.txt -x\nsub/b.txt\na.txt -x\n", a__txt="", b__txt="")
+    understanding = understand(path)
+    assert len(understanding.scenario.training.names) == 2
+    assert any("→ 2 training instances" in line for line in understanding.understood)
+    assert f"{told} (every instance counts once)" in understanding.without_meaning
 
 
 def test_a_runner_that_may_not_be_executed_is_refused(tmp_path: Path):

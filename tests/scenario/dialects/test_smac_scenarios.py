@@ -195,6 +195,18 @@ def test_instances_may_be_a_folder(tmp_path: Path):
         read_scenario(smac(tmp_path, "instance_file = empty\n"))
 
 
+def test_repeated_instances_count_once_and_that_is_told(tmp_path: Path):
+    path = smac(tmp_path)
+    files(tmp_path, train__txt="a.cnf SAT\nb.cnf\na.cnf SAT\n")
+    understanding = understand(path)
+    assert understanding.scenario.training.names == ("a.cnf", "b.cnf")
+    told = "1 entry that repeats another in instance_file (every instance counts once)"
+    assert told in understanding.without_meaning
+    files(tmp_path, train__txt="a.cnf SAT\na.cnf UNSAT\n")
+    with pytest.raises(ScenarioError, match=r"train\.txt:2: .* is listed in line 1 with other arguments"):
+        read_scenario(path)
+
+
 def test_a_key_may_be_said_twice_if_it_says_the_same(tmp_path: Path):
     understanding = understand(smac(tmp_path, "algo-cutoff-time = 20\n"))
     assert understanding.scenario.max_captime_s == 20

@@ -30,10 +30,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class PlacedInstances:
-    """Instances as the scenario names them, and the arguments of those that have some."""
+    """Instances as the scenario names them.
+
+    Attributes:
+        listed: Each of them once.
+        arguments: The arguments of those that have some.
+        repeated: How many entries say again what an earlier one said.
+    """
 
     listed: ListedInstances
     arguments: dict[str, tuple[str, ...]]
+    repeated: int = 0
 
 
 def read_entries(path: Path, split: Callable[[str], tuple[str, ...]]) -> list[Entry]:
@@ -61,6 +68,9 @@ def all_files(folder: Path, directory: Path) -> list[Entry]:
 def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence[Path]) -> PlacedInstances:
     """Find the files of a list, looking from the execution folder first.
 
+    An instance is known by its name, and in the mean that is promised each counts once: entries that come
+    again with the same arguments are dropped, and how many is told.
+
     Args:
         entries: What the list says.
         path: The list, for complaints.
@@ -70,21 +80,19 @@ def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence
     seen: dict[str, Entry] = {}
     for entry in entries:
         first = seen.setdefault(entry.name, entry)
-        if first is not entry:
-            what_to_do = (
-                "remove one of them"
-                if first.arguments == entry.arguments
-                else "give each its own file, such as a link, for an instance is known by its name alone"
-            )
+        if first.arguments != entry.arguments:
             raise ScenarioError(
-                f"the instance {entry.name!r} is listed twice, first in line {first.line}; {what_to_do}",
+                f"the instance {entry.name!r} is listed in line {first.line} with other arguments; give each "
+                "its own file, such as a link, for an instance is known by its name alone",
                 path=path,
                 line=entry.line,
             )
-    base = _home(entries, path, (directory, *bases))
-    names = [_seen_from(directory, base, entry.name) for entry in entries]
-    arguments = {name: entry.arguments for name, entry in zip(names, entries, strict=True) if entry.arguments}
-    return PlacedInstances(ListedInstances(tuple(names), files=base is not None), arguments)
+    once = list(seen.values())
+    base = _home(once, path, (directory, *bases))
+    names = [_seen_from(directory, base, entry.name) for entry in once]
+    arguments = {name: entry.arguments for name, entry in zip(names, once, strict=True) if entry.arguments}
+    listed = ListedInstances(tuple(names), files=base is not None)
+    return PlacedInstances(listed, arguments, repeated=len(entries) - len(once))
 
 
 def seen_from(directory: Path, target: Path) -> str:

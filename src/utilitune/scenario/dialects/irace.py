@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import shlex
 import string
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -335,6 +335,7 @@ class _IraceReader:
         source = f"{list_key} = {list_name}" if list_name else f"{folder_key} = {folder_name}"
         meaning = f"{len(placed.listed.names)} {_ROLES[role]} instances"
         self._notes.say(source, meaning + ("" if placed.listed.files else ", passed as written: no files"))
+        self._notes.skip_repeated(list_key, placed.repeated)
         return placed
 
     def _inline(self, key: str, role: str) -> PlacedInstances:
@@ -347,7 +348,8 @@ class _IraceReader:
         line = self._assigned[key].line
         entries = [Entry(str(name), (), line) for name in names]
         placed = place(entries, self._path, self._directory, (self._folder,))
-        self._notes.say(key, f"{len(names)} {_ROLES[role]} instances")
+        self._notes.say(key, f"{len(placed.listed.names)} {_ROLES[role]} instances")
+        self._notes.skip_repeated(key, placed.repeated)
         for other in (f"{role}InstancesDir", f"{role}InstancesFile"):
             if self._raw(other) is not None:
                 self._notes.skip(other, f"{key} names the instances")
@@ -418,7 +420,7 @@ class _IraceReader:
         raise self._problem("targetRunner", f"the target runner {named!r} does not exist; check the path")
 
     def _command_line(self, bounds: _Bounds, *, files: bool) -> list[str]:
-        """The arguments of the runner, in our placeholders; files are named from the root, as irace does."""
+        """The arguments of the runner, in our placeholders; files by absolute paths, as irace does."""
         words = {
             "configurationID": "{configuration_id}",
             "instanceID": "{instance_id}",
@@ -489,5 +491,6 @@ def _moved(placed: PlacedInstances, folder: Path | None, directory: Path) -> Pla
     if folder is None or folder == directory:
         return placed
     names = {name: seen_from(directory, folder / name) for name in placed.listed.names}
-    listed = type(placed.listed)(tuple(names.values()), files=True)
-    return PlacedInstances(listed, {names[name]: words for name, words in placed.arguments.items()})
+    listed = replace(placed.listed, names=tuple(names.values()), files=True)
+    arguments = {names[name]: words for name, words in placed.arguments.items()}
+    return replace(placed, listed=listed, arguments=arguments)

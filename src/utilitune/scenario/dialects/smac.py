@@ -298,6 +298,7 @@ class _SmacReader:
         files = "" if placed.listed.files else ", passed as written: no files"
         specifics = f", {len(placed.arguments)} with specifics" if placed.arguments else ""
         self._say(key, f"{len(placed.listed.names)} {role} instances{specifics}{files}")
+        self._notes.skip_repeated(key, placed.repeated)
         return placed
 
     def _features(self) -> str | None:

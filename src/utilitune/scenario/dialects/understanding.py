@@ -63,6 +63,12 @@ class Notes:
         """A part of the file changes nothing here."""
         self.without_meaning.append(f"{source} ({reason})" if reason else source)
 
+    def skip_repeated(self, source: str, count: int) -> None:
+        """Entries of a list of instances that say again what an earlier one said change nothing here."""
+        if count:
+            entries = "1 entry that repeats" if count == 1 else f"{count} entries that repeat"
+            self.skip(f"{entries} another in {source}", "every instance counts once")
+
     def skip_unused(self, source: str, given: GivenConfiguration) -> None:
         """Values of a configuration that do not apply in it change nothing here."""
         if given.unused:
