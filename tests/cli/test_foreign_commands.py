@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,13 +11,13 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from scenario.dialects.foreign_files import irace, program, smac
-from utilitune.cli.best import irace_cell
+from utilitune.cli.best import _irace_cell
 from utilitune.cli.understanding import setting
 from utilitune.errors import DataError, UsageError
+from utilitune.peers import PEERS
 from utilitune.scenario import read_scenario, understand
 from utilitune.scenario.dialects.configurations import read_configurations_table, read_option_string
 from utilitune.session.opening import run_scenario
-from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.store import read_run_folder
 
@@ -109,15 +110,37 @@ def test_what_pcs_cannot_say_is_named_with_what_can(tmp_path: Path):
     assert values.split()[1] in {'"fast"', '"safe"'}
 
 
-def test_a_table_for_irace_survives_quotes_and_backslashes(tmp_path: Path):
-    values = ['"', "\\", "a b", "#", "'", '\\"', "NA", ""]
-    space = ParameterSpace.from_tables({"x": {"type": "categorical", "values": values}})
-    for value in values:
-        table = tmp_path / "table.txt"
-        table.write_text(f"x\n{irace_cell(value)}\n")
-        assert read_configurations_table(table, space)[0].assignment == {"x": value}
-    assert irace_cell(3) == "3"
-    assert irace_cell(0.25) == "0.25"
+def test_irace_itself_takes_the_best(tmp_path: Path):
+    if not PEERS["irace"].is_installed():
+        pytest.skip("R with the package irace is not installed")
+    path = irace(tmp_path, "maxExperiments = 3\n")
+    words = '"plain", "two words", "back\\slash", "it\'s"'
+    with (tmp_path / "parameters.txt").open("a") as parameters:
+        parameters.write(f'words "" c ({words})\n')
+    scenario = replace(read_scenario(path), procedure="oup", options={"configurations": 2})
+    run_scenario(scenario, path.with_suffix(".run"))
+    (tmp_path / "best.txt").write_text(invoke("best", path.with_suffix(".run"), "--format", "irace").stdout)
+    reading = 'p <- irace::readParameters("parameters.txt"); irace:::readConfigurationsFile("best.txt", p)'
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "-e", reading], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "Read 1 configuration(s) from file 'best.txt'" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"), [(3, "3"), (0.25, "0.25"), (True, '"true"'), ("a b", '"a b"'), ("\\", "\\")]
+)
+def test_numbers_are_bare_and_texts_quoted_in_a_table_for_irace(value: object, cell: str):
+    assert _irace_cell("x", value) == cell
+
+
+def test_a_value_that_irace_would_take_for_another_is_refused():
+    with pytest.raises(UsageError) as refused:
+        _irace_cell("x", "NA")
+    assert str(refused.value) == (
+        "a configurationsFile of irace cannot hold the value 'NA' of parameter 'x'; use --format smac, toml "
+        "or json instead"
+    )
 
 
 def test_the_best_in_the_words_of_other_tools(tmp_path: Path):

@@ -69,8 +69,10 @@ def _as_toml(result: RunResult, _: Scenario) -> str:
 
 def _as_irace(result: RunResult, scenario: Scenario) -> str:
     """A table of configurations with one row: numbers, quoted texts, NA where a parameter does not apply."""
+    from utilitune.scenario.dialects.r_tables import MISSING
+
     names = scenario.space.names
-    cells = [irace_cell(result.best[name]) if name in result.best else "NA" for name in names]
+    cells = [_irace_cell(name, result.best[name]) if name in result.best else MISSING for name in names]
     widths = [max(len(name), len(cell)) for name, cell in zip(names, cells, strict=True)]
     lines = (
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
@@ -79,14 +81,22 @@ def _as_irace(result: RunResult, scenario: Scenario) -> str:
     return "\n".join(lines)
 
 
-def irace_cell(value: object) -> str:
-    """A value as R's ``read.table`` takes it; in quotes a backslash escapes what follows."""
+def _irace_cell(name: str, value: object) -> str:
+    """A value in the table: a number as it is, a text in quotes."""
+    from utilitune.errors import UsageError
+    from utilitune.scenario.dialects.r_tables import written_cell
     from utilitune.targets.command import written
 
     text = written(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return text
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    try:
+        return written_cell(text)
+    except ValueError:
+        raise UsageError(
+            f"a configurationsFile of irace cannot hold the value {text!r} of parameter {name!r}; use "
+            "--format smac, toml or json instead"
+        ) from None
 
 
 def _as_smac(result: RunResult, _: Scenario) -> str:

@@ -2,7 +2,7 @@
 
 - `understanding`: a scenario, and what was understood of the file it came from;
 - `detect`: which tool a file was written for;
-- `r_literals`: the part of R that irace scenarios are written in;
+- `r_literals`, `r_tables`: the part of R that irace scenarios and tables of configurations are written in;
 - `irace` and `smac`: one reader per tool;
 - `instance_lists`, `configurations`: the files beside a scenario that both have;
 - `reading`: the two functions everyone else uses.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.scenario.dialects.r_tables import MISSING, split_row
 from utilitune.scenario.source import read_text
 from utilitune.spaces import ChoiceParameter, SpaceError
 from utilitune.targets.command import written
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from utilitune.spaces import Assignment, Parameter, ParameterSpace, Value
 
-_MISSING = frozenset({"NA", "<NA>"})
+_MISSING = frozenset({MISSING, "<NA>"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +42,13 @@ def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[GivenC
     found = []
     for number, line in enumerate(read_text(path, "the file of configurations").splitlines(), 1):
         try:
-            words = shlex.split(line, comments=True)
+            words = split_row(line)
         except ValueError:
-            raise ScenarioError("a quotation mark is not closed; close it", path=path, line=number) from None
+            raise ScenarioError(
+                "a quotation mark is not closed, or no blank follows; close it, and leave a blank",
+                path=path,
+                line=number,
+            ) from None
         if not words:
             continue
         if names is None:
