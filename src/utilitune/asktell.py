@@ -21,6 +21,7 @@ from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.scenario import FailurePolicy, FunctionSpec, Scenario, instance_source, read_scenario
 from utilitune.session.opening import settings_of
+from utilitune.session.result import keep_standing
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
@@ -277,7 +278,7 @@ class Tuner:
         return self._stop
 
     def _record_progress(self) -> None:
-        self._store.add_progress(self.progress)
+        keep_standing(self._store, self._engine, self.progress)
         self._recorded_s = self._time_s
 
     def _take_in(self, index: int) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune.cli import status as module
+from utilitune.cli.summary import print_result
+from utilitune.domain import PhaseRecord
 from utilitune.errors import StoreError
 from utilitune.scenario import read_scenario
+from utilitune.session.result import RunResult
 from utilitune.store import RunFolder, Snapshot, open_run_folder
 
 if TYPE_CHECKING:
@@ -40,6 +44,19 @@ def test_a_run_that_has_ended(tmp_path: Path):
     assert 0 < finished < 60
     assert f"60 ({finished} finished, {60 - finished} timeout)" in shown
     assert "solver.py" in shown
+
+
+def test_what_the_last_complete_phase_proved_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    toy = Toy.write(tmp_path)
+    now = toy.run().progress
+    store = opened(toy)
+    store.add_phase(PhaseRecord.of(3, replace(now, epsilon=now.epsilon / 2)))
+    result = RunResult.read(store, toy.folder)
+    store.close()
+    assert result.last_phase.startswith("Phase 3, the last complete one, proved more")
+    assert words_of(result.last_phase) in words_of(invoke("status", toy.folder).stdout)
+    print_result(result)
+    assert words_of(result.last_phase) in words_of(capsys.readouterr().out)
 
 
 def test_as_json(tmp_path: Path):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopReason
+from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunRequest, RunStatus, StopReason
 from utilitune.store import (
     ConfigurationRecord,
     MemoryStore,
@@ -152,6 +152,7 @@ def test_an_empty_store_answers_too(store: Store):
     assert store.counts() == dict.fromkeys(RunStatus, 0)
     assert store.last_progress() is None
     assert store.sessions() == store.configurations() == store.events() == list(store.trajectory()) == []
+    assert store.phases() == []
 
 
 def test_keeps_the_trajectory(store: Store):
@@ -164,6 +165,16 @@ def test_keeps_the_trajectory(store: Store):
     assert points[-1] == store.last_progress()
     assert points[-1].progress == PROGRESS
     assert points[0].at <= points[1].at
+
+
+def test_keeps_phases_once(store: Store):
+    phases = [PhaseRecord.of(1, PROGRESS), PhaseRecord.of(2, replace(PROGRESS, gamma=None))]
+    for phase in phases:
+        store.add_phase(phase)
+    assert store.phases() == phases
+    with pytest.raises(ValueError, match="does not fit what is stored"):
+        store.add_phase(phases[0])
+    assert store.phases() == phases
 
 
 def test_keeps_events(store: Store):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import math
 import signal
 from dataclasses import replace
@@ -10,11 +11,12 @@ from session.simulated_scenarios import backend, behaviour, make_scenario, runti
 from utilitune.domain import RunStatus
 from utilitune.errors import StoreError, TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
-from utilitune.scenario import FailurePolicy, instance_source
+from utilitune.scenario import FailurePolicy, ListedInstances, instance_source
 from utilitune.session import opening
 from utilitune.session.coordinator import LiveBudget
 from utilitune.session.events import ConfigurationJoined
 from utilitune.session.opening import run_scenario, settings_of
+from utilitune.session.result import RunResult
 from utilitune.store import read_run_folder
 
 PROCEDURES = {
@@ -59,6 +61,28 @@ def test_a_run_stopped_again_and_again_ends_where_an_undisturbed_one_does(tmp_pa
     requests = [(run["configuration"], run["position"], run["captime_s"]) for run in piece.runs]
     assert requests == [(run["configuration"], run["position"], run["captime_s"]) for run in whole.runs]
     assert len(set(requests)) == len(requests) == 90
+
+
+def test_coup_stopped_inside_a_phase_says_what_the_last_complete_one_proved(tmp_path):
+    many = ListedInstances(tuple(f"i{n}" for n in range(2000)), files=False)
+    begun = make_scenario(
+        tmp_path, procedure="coup", options={}, utility="uniform(k0=60)", delta=0.4, training=many
+    )
+    one_phase = replace(begun, options={"phases": 1})
+    whole = run_scenario(one_phase, None, settings(one_phase), backend=backend(1))
+    assert (whole.stop_reason.code, whole.last_phase) == ("phases-done", "")
+    folder, runs = tmp_path / "run", whole.progress.runs
+    for limit in (runs, runs + 1, runs + 2):
+        result = run_scenario(begun, folder, settings(begun, max_runs=limit), backend=backend(1))
+    assert result.progress.epsilon > whole.progress.epsilon
+    assert result.last_phase == (
+        f"Phase 1, the last complete one, proved more of its answer {whole.command}: "
+        f"{whole.promise.sentence()}"
+    )
+    with contextlib.closing(read_run_folder(folder)) as store:
+        kept = RunResult.read(store, folder)
+        assert len(store.phases()) == 1
+    assert kept.to_dict()["last_phase"] == result.last_phase
 
 
 def test_every_configuration_sees_the_same_instances_and_seeds(tmp_path):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from utilitune.domain import RunOutcome, RunRequest, RunStatus
+from utilitune.domain import PhaseRecord, RunOutcome, RunRequest, RunStatus
 from utilitune.errors import StoreError
 from utilitune.store import (
     ConfigurationRecord,
@@ -193,6 +193,22 @@ def test_a_killed_start_can_be_started_again(folder: Path):
     with pytest.raises(StoreError, match="holds no run yet"):
         read_run_folder(folder)
     new_store(folder).close()
+
+
+def test_a_folder_from_before_phases_were_kept_can_be_read_and_gone_on_with(folder: Path):
+    new_store(folder).close()
+    database = sqlite3.connect(folder / "run.sqlite")
+    database.execute("DROP TABLE phases")
+    database.commit()
+    database.close()
+    reader = read_run_folder(folder)
+    assert reader.phases() == []
+    reader.close()
+    store = open_run_folder(folder, SNAPSHOT)
+    phase = PhaseRecord(1, 4, 0, 0.5, 0.25, 12.5, 7)
+    store.add_phase(phase)
+    assert store.phases() == [phase]
+    store.close()
 
 
 def test_what_is_no_run_folder_is_refused(folder: Path, tmp_path: Path):

@@ -197,6 +197,8 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
     else:
         progress = look.result.progress
         yield "promise", look.result.promise.sentence()
+        if look.result.last_phase:
+            yield "last phase", printable(look.result.last_phase)
         if not look.result.promise.refusal:
             yield "ε", f"{progress.epsilon:.4f}"
         if progress.gamma is not None:

@@ -19,6 +19,8 @@ def print_result(result: RunResult) -> None:
     console.print(f"  {result.command}")
     console.print("Promise", style="bold")
     console.print(f"  {result.promise.sentence()}")
+    if result.last_phase:
+        console.print(f"  {result.last_phase}")
     console.print("Cost", style="bold")
     in_play = "" if result.promise.refusal else f"; {progress.alive} are still in play"
     console.print(

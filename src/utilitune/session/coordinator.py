@@ -27,7 +27,7 @@ from utilitune.session.events import (
     RunStopped,
 )
 from utilitune.session.failures import FailureWatch
-from utilitune.session.result import task_text
+from utilitune.session.result import keep_standing, task_text
 from utilitune.spaces import Assignment
 from utilitune.store.records import RunRecord
 from utilitune.targets.base import Ending, Invocation
@@ -461,7 +461,7 @@ class Coordinator:
         spent_s = self._books.time_s
         due = spent_s > self._recorded_s * 10 ** (1 / _POINTS_PER_DECADE)
         if (due or (final and self._has_moved())) and self._parts.engine.added:
-            self._parts.store.add_progress(self.progress)
+            keep_standing(self._parts.store, self._parts.engine, self.progress)
             self._recorded_s = spent_s
 
     def _has_moved(self) -> bool:

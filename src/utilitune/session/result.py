@@ -1,4 +1,4 @@
-"""What a run found, read back from its store: the answer, the promise, the way there."""
+"""What a run found, kept in its store and read back: the answer, the promise, the way there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.domain import Progress, Promise, StopReason
-    from utilitune.store.base import StoreReader
+    from utilitune.procedures.engine import Engine
+    from utilitune.store.base import Store, StoreReader
     from utilitune.targets.base import Task
 
 _MANY_TIMEOUTS = 5
@@ -34,6 +35,7 @@ class RunResult:
         command: The answer as a command line, with INSTANCE in place of an instance.
         progress: Where the procedure stands.
         promise: What is proved about the answer.
+        last_phase: Where the phase under way proves less so far, a sentence on what the one before proved.
         stop_reason: Why the latest session ended; None while it is at work.
         trajectory: Where it stood at logarithmically spaced times spent.
         warnings: What the user should know.
@@ -46,6 +48,7 @@ class RunResult:
     command: str
     progress: Progress
     promise: Promise
+    last_phase: str
     stop_reason: StopReason | None
     trajectory: tuple[Progress, ...]
     warnings: tuple[str, ...]
@@ -69,21 +72,28 @@ class RunResult:
             raise StoreError("this run has made no progress yet: let it run a little longer")
         progress = points[-1] if final is None else final
         scenario = Scenario.from_snapshot(store.snapshot.scenario)
-        configurations = store.configurations()
+        phases = store.phases()
+        configurations = store.configurations()  # last: a run at work stores them before all that names them
         if not configurations:
             raise StoreError("this run has no configuration yet: let it run a little longer")
         best = configurations[progress.best_index].assignment
+        promise = replace(
+            progress.promise,
+            population=scenario.population.value,
+            condition=" ".join(event.text for event in store.events() if event.kind == CONDITION),
+            refusal="" if scenario.procedure in PROCEDURES else no_promise(scenario.procedure),
+        )
+        last_phase = ""
+        if phases:
+            its_answer = command_text(scenario, configurations[phases[-1].best_index].assignment)
+            last_phase = phases[-1].proved_more(promise, its_answer)
         sessions = store.sessions()
         return cls(
             best=best,
             command=command_text(scenario, best),
             progress=progress,
-            promise=replace(
-                progress.promise,
-                population=scenario.population.value,
-                condition=" ".join(event.text for event in store.events() if event.kind == CONDITION),
-                refusal="" if scenario.procedure in PROCEDURES else no_promise(scenario.procedure),
-            ),
+            promise=promise,
+            last_phase=last_phase,
             stop_reason=sessions[-1].stop if sessions else None,
             trajectory=points,
             warnings=tuple(event.text for event in store.events() if event.kind == "warning"),
@@ -99,6 +109,7 @@ class RunResult:
             "command": self.command,
             **asdict(self.progress),
             "promise": self.promise.sentence(),
+            "last_phase": self.last_phase,
             "population": self.promise.population,
             "stop_reason": None if self.stop_reason is None else self.stop_reason.code,
             "advice": None if self.stop_reason is None else self.stop_reason.advice,
@@ -113,6 +124,13 @@ class RunResult:
         except ImportError:
             raise MissingExtraError("A data frame", "export") from None
         return pd.DataFrame(list(self.runs))
+
+
+def keep_standing(store: Store, engine: Engine, progress: Progress) -> None:
+    """Add a point to the trajectory, after the phases that have ended since the last one."""
+    for phase in engine.phases[len(store.phases()) :]:
+        store.add_phase(phase)
+    store.add_progress(progress)
 
 
 def _none_finished(store: StoreReader) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from utilitune.domain import Progress, RunOutcome, StopReason
+    from utilitune.domain import PhaseRecord, Progress, RunOutcome, StopReason
     from utilitune.store.records import (
         ConfigurationRecord,
         EventRecord,
@@ -73,6 +73,9 @@ class StoreReader(Protocol):
     def last_progress(self) -> ProgressRecord | None:
         """The latest progress, if there is any."""
 
+    def phases(self) -> list[PhaseRecord]:
+        """The phases that are over, for procedures with phases, the first one first."""
+
     def events(self) -> list[EventRecord]:
         """Every event, oldest first."""
 
@@ -103,6 +106,9 @@ class Store(StoreReader, Protocol):
 
     def add_progress(self, progress: Progress) -> None:
         """Add a point to the trajectory."""
+
+    def add_phase(self, phase: PhaseRecord) -> None:
+        """Keep where the procedure stood at the end of a phase; its number must be new, else `ValueError`."""
 
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""

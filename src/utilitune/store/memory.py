@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from utilitune.domain import Progress, StopReason
+    from utilitune.domain import PhaseRecord, Progress, StopReason
     from utilitune.store.records import ConfigurationRecord
 
 
@@ -33,6 +33,7 @@ class MemoryStore:
         self._configurations: dict[int, ConfigurationRecord] = {}
         self._runs: list[RunRecord] = []
         self._trajectory: list[ProgressRecord] = []
+        self._phases: list[PhaseRecord] = []
         self._events: list[EventRecord] = []
         self._allowance = OutputAllowance()
         self._stop_requested = False
@@ -67,6 +68,12 @@ class MemoryStore:
     def add_progress(self, progress: Progress) -> None:
         """Add a point to the trajectory."""
         self._trajectory.append(ProgressRecord(progress, time.time(), len(self._runs)))
+
+    def add_phase(self, phase: PhaseRecord) -> None:
+        """Keep where the procedure stood at the end of a phase; its number must be new, else `ValueError`."""
+        if any(kept.phase == phase.phase for kept in self._phases):
+            raise ValueError(f"does not fit what is stored: phase {phase.phase} is already there")
+        self._phases.append(phase)
 
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""
@@ -111,6 +118,10 @@ class MemoryStore:
     def last_progress(self) -> ProgressRecord | None:
         """The latest progress, if there is any."""
         return self._trajectory[-1] if self._trajectory else None
+
+    def phases(self) -> list[PhaseRecord]:
+        """The phases that are over, for procedures with phases, the first one first."""
+        return sorted(self._phases, key=lambda each: each.phase)
 
     def events(self) -> list[EventRecord]:
         """Every event, oldest first."""

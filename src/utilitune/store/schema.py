@@ -94,6 +94,19 @@ TABLES = (
     """,
 )
 
+LATER_TABLE = """
+    CREATE TABLE IF NOT EXISTS phases (
+        number INTEGER PRIMARY KEY,
+        configurations INTEGER NOT NULL,
+        best_index INTEGER NOT NULL,
+        epsilon REAL NOT NULL,
+        gamma REAL,
+        total_time_s REAL NOT NULL,
+        runs INTEGER NOT NULL
+    )
+"""
+"""Made wherever it is missing: the first folders were written without it."""
+
 INSERT_SESSION = "INSERT INTO sessions (started_at, settings, versions, machine) VALUES (?, ?, ?, ?)"
 END_SESSION = """
     UPDATE sessions SET ended_at = ?, stop_code = ?, stop_advice = ?
@@ -103,6 +116,7 @@ INSERT_CONFIGURATION = "INSERT INTO configurations VALUES (?, ?, ?, ?, ?)"
 INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_OUTPUT = "INSERT INTO outputs VALUES (?, ?, ?)"
 INSERT_PROGRESS = "INSERT INTO trajectory VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_PHASE = "INSERT INTO phases VALUES (?, ?, ?, ?, ?, ?, ?)"
 INSERT_EVENT = "INSERT INTO events (kind, text, at) VALUES (?, ?, ?)"
 
 SELECT_RUNS = """

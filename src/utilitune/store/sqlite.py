@@ -20,10 +20,11 @@ import json
 import os
 import sqlite3
 import time
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopReason
+from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunRequest, RunStatus, StopReason
 from utilitune.errors import StoreError
 from utilitune.store import facts, schema
 from utilitune.store.base import ORDINARY_STATUSES, OutputAllowance
@@ -113,6 +114,12 @@ class RunFolderReader:
         """The latest progress, if there is any."""
         rows = list(self._rows(f"{schema.SELECT_TRAJECTORY} ORDER BY number DESC LIMIT 1"))
         return _progress_record(rows[0]) if rows else None
+
+    def phases(self) -> list[PhaseRecord]:
+        """The phases that are over, for procedures with phases, the first one first."""
+        if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'phases'")):
+            return []  # nobody has written here since phases are kept
+        return [PhaseRecord(*row) for row in self._rows("SELECT * FROM phases ORDER BY number")]
 
     def events(self) -> list[EventRecord]:
         """Every event, oldest first."""
@@ -206,6 +213,10 @@ class RunFolder(RunFolderReader):
             time.time(),
             self._next_sequence,
         )
+
+    def add_phase(self, phase: PhaseRecord) -> None:
+        """Keep where the procedure stood at the end of a phase; its number must be new, else `ValueError`."""
+        self._write(schema.INSERT_PHASE, *astuple(phase))
 
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""
@@ -315,6 +326,7 @@ def _prepare(connection: sqlite3.Connection, folder: Path, snapshot: Snapshot) -
     connection.execute("PRAGMA foreign_keys = ON")
     if new:
         _create(connection, snapshot)
+    connection.execute(schema.LATER_TABLE)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
