@@ -30,10 +30,41 @@ def test_a_converted_scenario_means_the_same_and_says_where_it_comes_from(tmp_pa
     assert f"Wrote {output}" in done.stdout
     assert "largest captime 20 s" in done.stderr
     text = output.read_text()
-    assert text.startswith("# Written by 'utilitune convert' from scenario.txt, and means the same")
+    assert text.startswith(
+        "# Written by 'utilitune convert' from scenario.txt. "
+        f"In the folder {tmp_path.name} it means the same:\n"
+        "# unchanged, 'utilitune run' goes on with the run in scenario.run.\n"
+    )
     assert f"# {path} is a scenario for " in text
     assert "→ largest captime 20 s" in text
     assert read_scenario(output).snapshot() == read_scenario(path).snapshot()
+
+
+@pytest.mark.parametrize("name", ["other.toml", "exec/scenario.toml", None])
+def test_a_file_of_another_name_or_place_says_how_it_goes_on(
+    tmp_path: Path, name: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    path = irace(tmp_path, "maxExperiments = 4\n")
+    (tmp_path / "exec").mkdir()
+    if name == "exec/scenario.toml":
+        path.write_text(path.read_text() + 'execDir = "exec"\n')
+    output = tmp_path / (name or "saved.toml")
+    if name is None:
+        output.write_text(invoke("convert", path).stdout)
+    else:
+        invoke("convert", path, "-o", output)
+    folder = "../scenario.run" if name == "exec/scenario.toml" else "scenario.run"
+    said = (
+        f"# unchanged, 'utilitune run' --folder {folder} (as seen from this folder) goes on with the run in"
+    )
+    assert said in output.read_text()
+    options = {"procedure": "oup", "options": {"configurations": 2}}
+    run_scenario(replace(read_scenario(path), **options), path.with_suffix(".run"))
+    monkeypatch.chdir(output.parent)
+    run_scenario(replace(read_scenario(output), **options), Path(folder))
+    store = read_run_folder(path.with_suffix(".run"))
+    assert len(store.sessions()) == 2
+    store.close()
 
 
 def test_a_scenario_can_be_converted_to_the_standard_output(tmp_path: Path):

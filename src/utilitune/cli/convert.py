@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +37,7 @@ def convert(
 
     understanding = understand(scenario)
     lines = explanation(scenario, understanding)
-    comments = [*_origin(scenario, understanding), *lines]
+    comments = [*_origin(scenario, output, understanding), *lines]
     head = "".join(f"# {line}".rstrip() + "\n" for line in comments)
     text = head + ("\n" if head else "") + write_scenario(understanding.scenario)
     if output is None:
@@ -58,12 +60,20 @@ def convert(
     typer.echo(f"Wrote {output}. Next: utilitune check {output}")
 
 
-def _origin(path: Path, understanding: Understanding) -> list[str]:
+def _origin(path: Path, output: Path | None, understanding: Understanding) -> list[str]:
     """Where a converted file comes from and what to do with it; nothing for a file of ours."""
+    from utilitune.cli.run import default_folder
+
     if understanding.dialect.value == "utilitune":
         return []
+    directory, earlier = understanding.scenario.directory.resolve(), default_folder(path).resolve()
+    if output is not None and default_folder(output).resolve() == earlier:
+        option = ""
+    else:
+        option = f" --folder {shlex.quote(os.path.relpath(earlier, directory))} (as seen from this folder)"
     return [
-        f"Written by 'utilitune convert' from {path.name}, and means the same: unchanged, it goes on with",
-        f"the run in {path.stem}.run. Change below what you like; docs/scenario.md describes every line.",
+        f"Written by 'utilitune convert' from {path.name}. In the folder {directory.name} it means the same:",
+        f"unchanged, 'utilitune run'{option} goes on with the run in {earlier.name}.",
+        "Change below what you like; docs/scenario.md describes every line.",
         "",
     ]
