@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -8,9 +12,6 @@ from scenario.scenario_files import changed, write_files
 from utilitune.errors import ScenarioError
 from utilitune.scenario import instance_source, read_scenario
 from utilitune.scenario.instances import TEST, derived_seed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRAINING = 'training = "train"'
 
@@ -106,6 +107,45 @@ def test_a_generator_is_given_up_when_a_stop_is_asked_for(path: Path):
     source = instance_source(read_scenario(with_generator(path, SLOW)))
     assert not source.prepare(0, (path.parent / "begun").exists)
     assert list((path.parent / "made here").iterdir()) == []
+
+
+KILLED = """
+import os, signal, sys
+from utilitune.scenario import instance_source, read_scenario
+
+def kill() -> bool:
+    if os.path.exists("begun"):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return False
+
+instance_source(read_scenario(sys.argv[1])).prepare(0, kill)
+"""
+
+
+def test_what_a_killed_process_left_of_an_instance_is_removed_and_nothing_else(path: Path):
+    script = 'echo "$1" > "$2"; echo begun > begun'
+    scenario = with_generator(path, f"{script}; exec sleep 3")
+    killed = subprocess.run([sys.executable, "-c", KILLED, scenario], cwd=path.parent, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    folder = path.parent / "made here"
+    [left] = folder.iterdir()
+    assert left.name.startswith(".utilitune-")
+    machine_and_process, _, instance = left.name.partition("-training-")
+    machine = machine_and_process.rpartition("-")[0]
+    kept = {
+        ".somebodys": "has another name",
+        f".utilitune-elsewhere-{2**22 + 1}-training-{instance}": "is written on another machine",
+        f"{machine}-{os.getppid()}-training-{instance}": "somebody waits for",
+    }
+    for name, text in kept.items():
+        (folder / name).write_text(text)
+    folder_left = folder / f"{machine_and_process}-training-1-2.cnf"
+    folder_left.mkdir()
+    (folder_left / "part").touch()
+    (path.parent / "make").write_text(f"#!/bin/sh\n{script}\n")
+    source = instance_source(read_scenario(scenario))
+    assert source.prepare(3)
+    assert {each.name for each in folder.iterdir()} == {*kept, Path(source.name(3)).name}
 
 
 def test_generated_test_instances_need_a_count(path: Path):

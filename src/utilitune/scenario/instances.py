@@ -11,11 +11,12 @@ import hashlib
 import os
 import shutil
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from utilitune.errors import ScenarioError
-from utilitune.scenario.generating import generate
+from utilitune.scenario.generating import make_instance
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
 
 if TYPE_CHECKING:
@@ -126,24 +127,15 @@ class _Generated:
         finished = self.directory / self.name(position)
         if finished.exists():
             return True
-        try:
-            finished.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ScenarioError(
-                f"generated instances cannot be kept in {finished.parent}: {error.strerror}"
-            ) from None
-        partial = finished.with_name(f".{os.getpid()}-{finished.name}")
+        return make_instance(finished, partial(self._command, position), self.directory, stopping)
+
+    def _command(self, position: int, output: Path) -> list[str]:
+        """The command line that writes the instance at a position to a file."""
         instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
-        values = {"seed": str(instance_seed), "output": str(partial)}
+        values = {"seed": str(instance_seed), "output": str(output)}
         argv = [word.format_map(values) for word in self.instances.argv]
         argv[0] = program_path(self.directory, argv[0]) or argv[0]
-        try:
-            if not generate(argv, self.directory, partial, stopping):
-                return False
-            partial.replace(finished)
-        finally:
-            partial.unlink(missing_ok=True)
-        return True
+        return argv
 
 
 def program_path(directory: Path, program: str) -> str | None:
