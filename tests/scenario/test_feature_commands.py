@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from utilitune.errors import ScenarioError
 from utilitune.proposers.instance_features import read_instance_features
-from utilitune.scenario import Scenario, read_scenario
+from utilitune.scenario import ListedInstances, Scenario, read_scenario
 from utilitune.scenario.features import feature_file, read_feature_table
 from utilitune.scenario.writer import write_scenario
 
@@ -45,6 +46,22 @@ def test_features_are_made_once_and_kept(tmp_path: Path):
     assert feature_file(told) == path
     assert (tmp_path / "calls").read_text().count("called") == 2
     assert read_instance_features(path, ["b c", "a"]).tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+def test_features_that_cannot_be_kept_are_one_clear_sentence(tmp_path: Path):
+    told = scenario(tmp_path)
+    path = feature_file(told)
+    path.unlink()
+    path.with_name(path.name + ".part").mkdir()
+    with pytest.raises(
+        ScenarioError, match=r"\.csv: the instance features cannot be kept .*\(Is a directory\)"
+    ):
+        feature_file(told)
+    odd = replace(told, training=ListedInstances(("a\udcff",), files=False))
+    path.with_name(path.name + ".part").rmdir()
+    with pytest.raises(ScenarioError, match=r"cannot be kept .* not UTF-8.* instances\.features"):
+        feature_file(odd)
+    assert not list(tmp_path.glob("features-*"))
 
 
 def test_a_command_survives_snapshot_and_writer(tmp_path: Path):

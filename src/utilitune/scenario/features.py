@@ -6,6 +6,7 @@ is kept in a file beside the scenario, from where models and reports read it.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -83,10 +84,17 @@ def _write(path: Path, table: dict[str, dict[str, str]]) -> None:
     """The whole file, which appears complete or not at all."""
     names = list(dict.fromkeys(name for features in table.values() for name in features))
     partial = path.with_name(path.name + ".part")
-    with partial.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["instance", *names])
-        writer.writerows(
-            [instance, *(features.get(name, "") for name in names)] for instance, features in table.items()
-        )
-    partial.replace(path)
+    rows = ([instance, *(features.get(name, "") for name in names)] for instance, features in table.items())
+    try:
+        with partial.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, lineterminator="\n").writerows([["instance", *names], *rows])
+        partial.replace(path)
+    except (OSError, UnicodeEncodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "an instance has a name that is not UTF-8"
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise ScenarioError(
+            f"the instance features cannot be kept beside the scenario ({why}): mend that, or name a file "
+            "that holds them as instances.features",
+            path=path,
+        ) from None
