@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.mistakes import CommandGroup, Misunderstood, sentence, showed_help
+from utilitune.errors import UtilituneError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_MENDABLE = 2
+_INTERRUPTED = 130
 
 _PANELS = {
     "Configure a program": ("demo", "init", "convert", "check", "run"),
@@ -28,6 +34,7 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     """The command tree; if the arguments name a command, only as much of it as that command needs."""
     app = typer.Typer(
         name="utilitune",
+        cls=CommandGroup,
         no_args_is_help=True,
         invoke_without_command=True,
         add_completion=False,
@@ -70,13 +77,20 @@ def _top(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
-    from utilitune.errors import UtilituneError
-
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        build_app(given)(args=given, standalone_mode=True)
+        code = build_app(given)(args=given, prog_name="utilitune", standalone_mode=False)
     except UtilituneError as error:
-        sys.stderr.write(f"utilitune: {error}\n")
-        sys.exit(2)
+        code = _refused(str(error))
+    except Misunderstood as error:
+        code = _MENDABLE if showed_help(error) else _refused(sentence(error, given))
+    except typer.Abort:
+        code = _INTERRUPTED
     except BrokenPipeError:
-        sys.exit(0)
+        code = 0
+    sys.exit(code)
+
+
+def _refused(text: str) -> int:
+    sys.stderr.write(f"utilitune: {text}\n")
+    return _MENDABLE

@@ -21,6 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from utilitune.cli.mistakes import CommandGroup
 from utilitune.data import LOOKALIKES, read_matrix
 from utilitune.data.catalogue import DATA_SETS, data_folder, find_data_set
 from utilitune.data.fetch import fetch as download
@@ -32,7 +33,9 @@ from utilitune.utility import format_duration, parse_utility
 if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
 
-app = typer.Typer(help="Recorded runtimes: list, fetch and describe them.", no_args_is_help=True)
+app = typer.Typer(
+    cls=CommandGroup, help="Recorded runtimes: list, fetch and describe them.", no_args_is_help=True
+)
 
 
 @app.command("list")

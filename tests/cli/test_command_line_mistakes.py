@@ -1,0 +1,67 @@
+"""A command line that cannot be understood is one sentence and exit code 2, as every other mistake."""
+
+from __future__ import annotations
+
+import pytest
+
+from utilitune.cli import main
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("replay X --delta abc", "--delta takes a number, not 'abc'; see 'utilitune replay --help'"),
+        ("replay X --delta=", "--delta takes a number, not ''; see 'utilitune replay --help'"),
+        ("run x --max-runs 1.5", "--max-runs takes a whole number, not '1.5'; see 'utilitune run --help'"),
+        ("replay", "'utilitune replay' needs the argument DATA; see 'utilitune replay --help'"),
+        ("replay X --detla 1", "'utilitune replay' has no option '--detla'; did you mean '--delta'?"),
+        ("replay X --zzz", "'utilitune replay' has no option '--zzz'; see 'utilitune replay --help'"),
+        ("--zzz", "'utilitune' has no option '--zzz'; see 'utilitune --help'"),
+        ("run x --workers", "option '--workers' requires an argument; see 'utilitune run --help'"),
+        ("replay X --json=3", "option '--json' does not take a value; see 'utilitune replay --help'"),
+        ("replya", "'utilitune' has no command 'replya'; did you mean 'replay'?"),
+        ("datasets lsit", "'utilitune datasets' has no command 'lsit'; did you mean 'list'?"),
+        (
+            "datasets fetch",
+            "'utilitune datasets fetch' needs the argument NAME; see 'utilitune datasets fetch --help'",
+        ),
+    ],
+)
+def test_a_mistake_is_one_sentence(line: str, told: str, capsys: pytest.CaptureFixture[str]):
+    assert refused(line, capsys) == f"utilitune: {told}\n"
+
+
+def test_a_word_too_many_is_named(capsys: pytest.CaptureFixture[str]):
+    told = refused("best here there", capsys)
+    assert "unexpected extra argument" in told
+    assert "(there); see 'utilitune best --help'\n" in told
+
+
+def test_an_unknown_command_without_a_neighbour_gets_the_list(capsys: pytest.CaptureFixture[str]):
+    told = refused("xyzzy", capsys)
+    assert told.startswith("utilitune: 'utilitune' has no command 'xyzzy'; known: best, check, collect,")
+
+
+@pytest.mark.parametrize("line", ["", "datasets"])
+def test_no_arguments_show_the_help_and_no_mistake(line: str, capfd: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(line.split())
+    shown = capfd.readouterr()
+    assert "Usage: utilitune" in shown.out + shown.err
+    assert "utilitune: " not in shown.err
+
+
+def test_success_is_exit_code_0(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code in {None, 0}
+    assert capsys.readouterr().out.startswith("utilitune ")
+
+
+def refused(line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    return shown.err
