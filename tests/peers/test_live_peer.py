@@ -12,7 +12,7 @@ from utilitune.domain import RunOutcome, RunStatus
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.peers.live import Match, play_into, worth_of
-from utilitune.scenario import Scenario, StopRules
+from utilitune.scenario import FailurePolicy, Scenario, StopRules
 from utilitune.session.result import RunResult
 from utilitune.store import Origin
 from utilitune.utility import parse_utility
@@ -91,6 +91,20 @@ def test_a_broken_program_ends_it_with_a_command_to_try():
     ):
         play_into(store, backend, match)
     assert store.sessions()[-1].stop.code == "failed"
+
+
+def test_a_run_that_ends_everything_takes_no_other_with_it():
+    strict = replace(SCENARIO, policies={RunStatus.CRASHED: FailurePolicy.ABORT})
+    match = Match.of(strict, Sweep(), PLENTY)
+    store = fresh_store(match)
+    exit_codes = iter([1, 0, 0, 0])
+    with (
+        SimulatedBackend(4, lambda _: SimulatedRun(0.5, exit_code=next(exit_codes))) as backend,
+        pytest.raises(TargetError, match="the scenario says to stop at"),
+    ):
+        play_into(store, backend, match)
+    statuses = [run.outcome.status for run in store.runs()]
+    assert statuses == [RunStatus.CRASHED, *[RunStatus.FINISHED] * 3]
 
 
 def test_a_match_is_a_scenario_of_its_own():

@@ -25,12 +25,12 @@ from utilitune.scenario.instances import instance_source
 from utilitune.scenario.targets import build_target
 from utilitune.session.failures import FailureGuard
 from utilitune.session.grid import settled
+from utilitune.session.making import Made, RunsUnderWay, Workshop
 from utilitune.session.opening import backend_for, worker_count
 from utilitune.session.result import RunResult
 from utilitune.session.supply import given_configurations
 from utilitune.spaces import Assignment
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot, open_run_folder
-from utilitune.targets.base import Invocation
+from utilitune.store import ConfigurationRecord, MemoryStore, Origin, Snapshot, open_run_folder
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
@@ -72,16 +72,15 @@ class LiveGround:
         self.space = scenario.space
         self.given = given_configurations(scenario)
         self.slots = backend.free_slots
-        self._instances = instance_source(scenario)
-        self.positions = self._instances.count
-        self._scenario = scenario
+        instances = instance_source(scenario)
+        self.positions = instances.count
         self._store = store
-        self._backend = backend
         self._worth = worth
         self._captime_s = captime_s
         target = build_target(scenario)
         target.check()
-        self._rules = RunRules(target, scenario.measure, scenario.memory_bytes)
+        rules = RunRules(target, scenario.measure, scenario.memory_bytes)
+        self._workshop = Workshop(rules, instances, store, backend)
         self._guard = FailureGuard(scenario, target)
         self._assignments = [Assignment(record.assignment) for record in store.configurations()]
         self._numbers = {assignment: number for number, assignment in enumerate(self._assignments)}
@@ -112,33 +111,18 @@ class LiveGround:
         if self._store.stop_requested():
             raise HaltError(StopReason("stop-requested", "Stopped on request: the same command goes on."))
         missing = [position for position in positions if (configuration, position) not in self._made]
-        started: dict[int, tuple[Invocation, float]] = {}
+        under_way = RunsUnderWay(self._workshop, self._note)
         for position in missing:
-            self._instances.prepare(position)
-            invocation = self._invocation(configuration, position)
-            self._backend.submit(position, self._rules.job(invocation))
-            started[position] = (invocation, time.time())
-        while started:
-            for position, raw in self._backend.wait():
-                invocation, started_at = started.pop(position)
-                outcome = self._rules.outcome(invocation, raw)
-                request = RunRequest(configuration, position, self._captime_s)
-                self._store.add_run(
-                    RunRecord(request, outcome, invocation.seed, started_at=started_at, ended_at=time.time())
-                )
-                self._made[configuration, position] = outcome
-                self._guard.note(invocation, outcome)
+            request = RunRequest(configuration, position, self._captime_s)
+            under_way.begin(request, self._assignments[configuration])
+        while under_way:
+            under_way.take_in()
         outcomes = (self._made[configuration, position] for position in positions)
         return [Played(self._worth(each), each.runtime_s + each.overshoot_s) for each in outcomes]
 
-    def _invocation(self, configuration: int, position: int) -> Invocation:
-        instances = self._instances
-        return Invocation(
-            self._assignments[configuration],
-            instances.name(position),
-            instances.seed(position),
-            self._captime_s,
-        )
+    def _note(self, made: Made) -> None:
+        self._made[made.request.configuration, made.request.position] = made.outcome
+        self._guard.note(made.invocation, made.outcome)
 
 
 def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callable[[RunOutcome], float]:

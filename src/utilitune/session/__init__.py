@@ -6,6 +6,7 @@
 - `reusing`: runs of an earlier run folder that count in a new one;
 - `failures`: when a target that keeps failing ends the run;
 - `opening`: from a scenario and a folder to a coordinator, started or resumed;
+- `making`: runs that are kept as soon as they end;
 - `grid`: runs of given configurations on given instances, made once and found again;
 - `result`: what a run found, read back from its store.
 """

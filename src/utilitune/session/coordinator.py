@@ -220,7 +220,7 @@ class Coordinator:
                 self._take_in_missing()
             else:
                 self._submit()
-                self._land_all()
+                self._land_all(self._parts.patience_s)
             if not stored:
                 self._record_progress()
                 self._announce_leader()
@@ -342,14 +342,15 @@ class Coordinator:
             raise RuntimeError("the procedure waits for runs that nobody makes")
 
     def _submit_all(self, requests: Iterable[RunRequest], *, speculative: bool) -> None:
+        begun = set(self._under_way)  # what ends while an instance is made is known, but these do not know it
         for request in requests:
             affordable = self._books.runs + len(self._flights) < self._budget.max_runs
             if not (self._parts.backend.free_slots and affordable):
                 return
             key = (request.configuration, request.position)
-            if key in self._under_way:
+            if key in begun or key in self._under_way:
                 continue
-            if not self._parts.instances.prepare(request.position, self._is_stopping):
+            if not self._parts.instances.prepare(request.position, self._is_stopping_meanwhile):
                 return
             invocation = self._invocation(request)
             self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
@@ -367,10 +368,17 @@ class Coordinator:
             captime_s=request.captime_s,
         )
 
-    def _land_all(self) -> None:
+    def _is_stopping_meanwhile(self) -> bool:
+        """While an instance is made: keep the runs that end, and say whether to stop."""
+        if self._parts.patience_s is not None:  # no time passes on a virtual clock
+            self._land_all(0.0)
+            self._show()
+        return self._is_stopping()
+
+    def _land_all(self, patience_s: float | None) -> None:
         """Take in every run that has ended; an error of one waits until the others are kept."""
         failed: UtilituneError | None = None
-        for job, raw in self._parts.backend.wait(self._parts.patience_s):
+        for job, raw in self._parts.backend.wait(patience_s):
             try:
                 self._land(job, raw)
             except UtilituneError as error:
@@ -440,7 +448,7 @@ class Coordinator:
         for job in list(self._flights):
             self._parts.backend.cancel(job)
         while self._flights:
-            self._land_all()
+            self._land_all(self._parts.patience_s)
 
     # -- what is told, shown and kept ------------------------------------------------------------------------
 

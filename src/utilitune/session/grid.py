@@ -7,24 +7,23 @@ process that is killed loses at most the runs that were under way.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.execution.runs import RunRules
 from utilitune.scenario.targets import build_target
-from utilitune.store import RunRecord
+from utilitune.session.making import Made, RunsUnderWay, Workshop
 from utilitune.targets.base import Invocation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from utilitune.execution.backend import Backend
     from utilitune.scenario.instances import InstanceSource
     from utilitune.scenario.model import Scenario
     from utilitune.store.base import Store
-    from utilitune.store.records import ConfigurationRecord
+    from utilitune.store.records import ConfigurationRecord, RunRecord
 
 Pair = tuple[int, int]
 """A configuration's number and an instance's position."""
@@ -99,13 +98,18 @@ class GridRuns:
         done = len(pairs) - len(missing)
         if on_run is not None:
             on_run(done, len(pairs))
-        for pair, outcome in self._make(missing):
-            known[pair] = outcome
+
+        def note(made: Made) -> None:
+            nonlocal done
+            pair = (made.request.configuration, made.request.position)
+            known[pair] = made.outcome
             done += 1
             if on_outcome is not None:
-                on_outcome(pair, outcome)
+                on_outcome(pair, made.outcome)
             if on_run is not None:
                 on_run(done, len(pairs))
+
+        self._make(missing, note)
         return {pair: known[pair] for pair in pairs}
 
     def invocation(self, configuration: int, position: int) -> Invocation:
@@ -124,23 +128,13 @@ class GridRuns:
                 self._store.add_configuration(record)
                 kept.add(record.index)
 
-    def _make(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, RunOutcome]]:
-        waiting = list(enumerate(pairs))[::-1]
-        started: dict[int, tuple[Pair, Invocation, float]] = {}
-        while waiting or started:
+    def _make(self, pairs: Sequence[Pair], on_end: Callable[[Made], None]) -> None:
+        workshop = Workshop(self.rules, self._grid.instances, self._store, self._backend)
+        under_way = RunsUnderWay(workshop, on_end)
+        waiting = list(pairs)[::-1]
+        while waiting or under_way:
             while waiting and self._backend.free_slots:
-                job, pair = waiting.pop()
-                self._grid.instances.prepare(pair[1])
-                invocation = self.invocation(*pair)
-                self._backend.submit(job, self.rules.job(invocation))
-                started[job] = (pair, invocation, time.time())
-            for job, raw in self._backend.wait():
-                pair, invocation, started_at = started.pop(job)
-                outcome = self.rules.outcome(invocation, raw)
-                request = RunRequest(*pair, self._grid.captime_s)
-                self._store.add_run(
-                    RunRecord(
-                        request, outcome, seed=invocation.seed, started_at=started_at, ended_at=time.time()
-                    )
-                )
-                yield pair, outcome
+                configuration, position = waiting.pop()
+                request = RunRequest(configuration, position, self._grid.captime_s)
+                under_way.begin(request, self._parameters[configuration])
+            under_way.take_in()

@@ -1,0 +1,104 @@
+"""Runs that somebody waits for: kept as soon as they end, what ends together before anybody hears of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from session.simulated_scenarios import make_scenario
+from utilitune.domain import RunRequest, RunStatus
+from utilitune.errors import TargetError
+from utilitune.execution.runs import RunRules
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.scenario import FailurePolicy
+from utilitune.scenario.instances import instance_source
+from utilitune.scenario.targets import build_target
+from utilitune.session.failures import FailureGuard
+from utilitune.session.grid import Grid, GridRuns
+from utilitune.session.making import Made, RunsUnderWay, Workshop
+from utilitune.store import ConfigurationRecord, MemoryStore, Origin, Snapshot
+from utilitune.targets.base import Ending, RawResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from utilitune.execution.backend import Job
+    from utilitune.scenario import Scenario
+
+DEFAULT = ConfigurationRecord(0, {"x": 0.9}, Origin.DEFAULT)
+
+
+class MadeOnDemand:
+    """Instances that somebody makes: whoever wants one is asked whether to stop meanwhile."""
+
+    def __init__(self, scenario: Scenario, look: Callable[[], object]) -> None:
+        self._listed = instance_source(scenario)
+        self._look = look
+        self.count = self._listed.count
+        self.name = self._listed.name
+        self.seed = self._listed.seed
+
+    def prepare(self, position: int, stopping: Callable[[], bool]) -> bool:
+        assert not stopping()
+        self._look()
+        return True
+
+
+def crashing_first(scenario: Scenario) -> Callable[[Job], SimulatedRun]:
+    """The run on the first instance crashes, the others finish at the same moment."""
+    first = instance_source(scenario).name(0)
+    return lambda job: SimulatedRun(0.5, exit_code=int(job.task.argv[1] == first))
+
+
+def test_what_ends_with_a_run_that_ends_everything_is_kept(tmp_path: Path):
+    scenario = make_scenario(tmp_path, policies={RunStatus.CRASHED: FailurePolicy.ABORT})
+    store = MemoryStore(Snapshot({}, ""))
+    grid = Grid(scenario, instance_source(scenario), [DEFAULT], 2.0)
+    runs = GridRuns(grid, store, SimulatedBackend(3, crashing_first(scenario)))
+    guard = FailureGuard(scenario, runs.rules.target)
+    with pytest.raises(TargetError, match="the scenario says to stop at"):
+        runs.complete(
+            [(0, position) for position in range(5)],
+            on_outcome=lambda pair, outcome: guard.note(runs.invocation(*pair), outcome),
+        )
+    assert sorted((run.request.position, run.outcome.status) for run in store.runs()) == [
+        (0, RunStatus.CRASHED),
+        (1, RunStatus.FINISHED),
+        (2, RunStatus.FINISHED),
+    ]
+
+
+def test_what_ends_while_an_instance_is_made_is_kept_before_that_is_there(tmp_path: Path):
+    scenario = make_scenario(tmp_path)
+    store = MemoryStore(Snapshot({}, ""))
+    kept: list[int] = []
+    instances = MadeOnDemand(scenario, lambda: kept.append(len(list(store.runs()))))
+    at_once = SimulatedBackend(4, lambda _: SimulatedRun(0.0))
+    GridRuns(Grid(scenario, instances, [DEFAULT], 2.0), store, at_once).complete([(0, n) for n in range(4)])
+    assert kept == [0, 1, 2, 3]
+
+
+class OneCannotStart(SimulatedBackend):
+    """The first of the runs that end together could not be started."""
+
+    def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
+        (job, _), *others = super().wait(timeout_s)
+        return [(job, RawResult(Ending.EXITED, launch_error="no such program")), *others]
+
+
+def test_a_run_that_could_not_be_made_takes_no_other_with_it(tmp_path: Path):
+    scenario = make_scenario(tmp_path)
+    store = MemoryStore(Snapshot({}, ""))
+    store.add_configuration(DEFAULT)
+    rules = RunRules(build_target(scenario), scenario.measure)
+    backend = OneCannotStart(2, lambda _: SimulatedRun(0.5))
+    told: list[Made] = []
+    under_way = RunsUnderWay(Workshop(rules, instance_source(scenario), store, backend), told.append)
+    for position in range(2):
+        under_way.begin(RunRequest(0, position, 2.0), DEFAULT.assignment)
+    with pytest.raises(TargetError, match="no such program"):
+        under_way.take_in()
+    assert not under_way
+    assert [run.request.position for run in store.runs()] == [made.request.position for made in told] == [1]
