@@ -7,8 +7,8 @@ import pytest
 
 from utilitune import ProcedureSpec, RuntimeMatrix, parse_utility, replay
 from utilitune.procedures.engine import Origin, PauseAt
-from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.wager import WagerEngine
+from utilitune.recording import Recording
 from utilitune.replaying import Budget
 from utilitune.row_supply import RowSupply, row_supply
 from utilitune.specification import build_engine
@@ -28,9 +28,9 @@ def featured_matrix(seed: int, rows: int = 400) -> RuntimeMatrix:
 
 
 def fed(matrix: RuntimeMatrix, spec: ProcedureSpec, max_runs: int) -> tuple[WagerEngine, RowSupply, list]:
-    evidence = RecordedEvidence(matrix, UTILITY)
-    engine = build_engine(spec, evidence, UTILITY, configurations=matrix.rows)
-    supply, _ = row_supply(matrix, UTILITY, spec, engine, evidence)
+    recording = Recording.of(matrix, UTILITY)
+    engine = build_engine(spec, recording.evidence, UTILITY, configurations=matrix.rows)
+    supply, _ = row_supply(recording, spec, engine, recording.evidence)
     origins = []
     add = engine.add
     engine.add = lambda origin: (origins.append((origin, engine.frontier)), add(origin))[1]
@@ -95,10 +95,9 @@ def test_the_answer_is_named_by_its_row():
     [replace(GROWING, proposals=0.0), replace(GROWING, growth="fixed"), ProcedureSpec("oup", epsilon=0.5)],
 )
 def test_no_model_where_none_is_wanted(spec):
-    matrix = featured_matrix(4, rows=20)
-    evidence = RecordedEvidence(matrix, UTILITY)
-    engine = build_engine(spec, evidence, UTILITY, configurations=20)
-    assert row_supply(matrix, UTILITY, spec, engine, evidence) == (None, "")
+    recording = Recording.of(featured_matrix(4, rows=20), UTILITY)
+    engine = build_engine(spec, recording.evidence, UTILITY, configurations=20)
+    assert row_supply(recording, spec, engine, recording.evidence) == (None, "")
 
 
 def test_without_scikit_learn_rows_come_in_order_and_the_note_says_so(monkeypatch):

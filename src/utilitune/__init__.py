@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from utilitune.asktell import Trial, Tuner
     from utilitune.configuring import configure
     from utilitune.data import RuntimeMatrix, read_matrix
-    from utilitune.domain import Progress, Promise, StopReason
+    from utilitune.domain import PhaseRecord, Progress, Promise, StopReason
     from utilitune.errors import UtilituneError
-    from utilitune.replaying import Budget, ReplayResult, replay
+    from utilitune.procedures.growth import Schedule, named_schedule
+    from utilitune.recording import Recording
+    from utilitune.replaying import Budget, ReplayResult, RivalResult, replay, replay_rival
     from utilitune.scenario import Scenario, read_scenario
     from utilitune.session.result import RunResult
     from utilitune.spaces import ParameterSpace
@@ -36,12 +38,16 @@ _HOME = {
     "Budget": "utilitune.replaying",
     "ParameterSpace": "utilitune.spaces",
     "ProcedureSpec": "utilitune.specification",
+    "PhaseRecord": "utilitune.domain",
     "Progress": "utilitune.domain",
     "Promise": "utilitune.domain",
+    "Recording": "utilitune.recording",
     "ReplayResult": "utilitune.replaying",
+    "RivalResult": "utilitune.replaying",
     "RunResult": "utilitune.session.result",
     "RuntimeMatrix": "utilitune.data",
     "Scenario": "utilitune.scenario",
+    "Schedule": "utilitune.procedures.growth",
     "StopReason": "utilitune.domain",
     "Trial": "utilitune.asktell",
     "Tuner": "utilitune.asktell",
@@ -49,10 +55,12 @@ _HOME = {
     "Utility": "utilitune.utility",
     "UtilityFamily": "utilitune.whatif",
     "configure": "utilitune.configuring",
+    "named_schedule": "utilitune.procedures.growth",
     "parse_utility": "utilitune.utility",
     "read_matrix": "utilitune.data",
     "read_scenario": "utilitune.scenario",
     "replay": "utilitune.replaying",
+    "replay_rival": "utilitune.replaying",
     "utility_from_callable": "utilitune.utility",
     "whatif": "utilitune.whatif",
     "whatif_run": "utilitune.whatif",
@@ -61,13 +69,17 @@ _HOME = {
 __all__ = [
     "Budget",
     "ParameterSpace",
+    "PhaseRecord",
     "ProcedureSpec",
     "Progress",
     "Promise",
+    "Recording",
     "ReplayResult",
+    "RivalResult",
     "RunResult",
     "RuntimeMatrix",
     "Scenario",
+    "Schedule",
     "StopReason",
     "Trial",
     "Tuner",
@@ -76,10 +88,12 @@ __all__ = [
     "UtilityFamily",
     "__version__",
     "configure",
+    "named_schedule",
     "parse_utility",
     "read_matrix",
     "read_scenario",
     "replay",
+    "replay_rival",
     "utility_from_callable",
     "whatif",
     "whatif_run",

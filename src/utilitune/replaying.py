@@ -9,24 +9,31 @@ from __future__ import annotations
 
 import math
 import time
+from copy import copy
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival
-from utilitune.data import RuntimeMatrix, read_matrix
 from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, no_promise, require_positive
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
-from utilitune.procedures.evidence import RecordedEvidence
+from utilitune.recording import Recording
 from utilitune.row_supply import RowSupply, row_supply
 from utilitune.specification import ProcedureSpec, build_engine
-from utilitune.utility import Utility, parse_utility
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from utilitune.data import RuntimeMatrix
     from utilitune.procedures.engine import Engine
+    from utilitune.utility import Utility
+
+State = TypeVar("State", Progress, PhaseRecord, Standing)
 
 _POINTS_PER_DECADE = 20
 _ROUNDS_PER_CALL = 100_000
@@ -57,6 +64,7 @@ class ReplayResult:
         stop_reason: Why it stopped and what to do next.
         phases: State at the end of each phase, for procedures with phases.
         trajectory: State at logarithmically spaced total times, the final one last.
+        time_each_s: Seconds of run time spent on every row of the data.
         wall_s: Seconds the replay itself took.
         note: Where the recorded cutoff limits the promise, a sentence that says so.
         population: Whether the promise is about instances like these, or exactly these.
@@ -69,6 +77,7 @@ class ReplayResult:
     stop_reason: StopReason
     phases: tuple[PhaseRecord, ...]
     trajectory: tuple[Progress, ...]
+    time_each_s: tuple[float, ...]
     wall_s: float
     note: str = ""
     population: str = "infinite"
@@ -144,7 +153,7 @@ def _as_progress(standing: Standing) -> dict[str, Any]:
 
 
 def replay(
-    data: RuntimeMatrix | str | Path,
+    data: Recording | RuntimeMatrix | str | Path,
     specification: ProcedureSpec | None = None,
     *,
     utility: Utility | str = "log-laplace(k0=60)",
@@ -154,9 +163,10 @@ def replay(
     """Let a procedure work on recorded runtimes.
 
     Args:
-        data: A matrix, or what `utilitune.read_matrix` understands: a file, a folder, a data set's name.
+        data: A `Recording` or a matrix, or what `utilitune.read_matrix` understands: a file, a folder, a
+            data set's name.
         specification: Which procedure with which settings; the default procedure if left out.
-        utility: The utility function, or its text form.
+        utility: The utility function, or its text form; a `Recording` has its own.
         budget: When to end although the procedure could go on.
         on_progress: Called now and then with where the procedure stands.
 
@@ -167,21 +177,20 @@ def replay(
         'epsilon-reached'
     """
     started = time.perf_counter()
-    matrix = data if isinstance(data, RuntimeMatrix) else read_matrix(data)
-    worth = parse_utility(utility) if isinstance(utility, str) else utility
+    recording = Recording.of(data, utility)
+    matrix = recording.matrix
     spec = specification or ProcedureSpec()
     size = spec.configurations or matrix.rows
     if size > matrix.rows:
         raise UsageError(f"{size} configurations were asked for, but the data holds only {matrix.rows}")
     spec = replace(spec, configurations=size, captime_limit_s=min(matrix.cutoff_s, spec.captime_limit_s))
-    evidence = RecordedEvidence(matrix, worth)
-    engine = build_engine(spec, evidence, worth, configurations=size)
-    supply, why_none = row_supply(matrix, worth, spec, engine, evidence)
+    evidence = copy(recording.evidence)
+    engine = build_engine(spec, evidence, recording.utility, configurations=size)
+    supply, why_none = row_supply(recording, spec, engine, evidence)
     points, stop = drive(engine, supply or matrix.rows, budget or Budget(), on_progress)
-    phases = tuple(engine.phases)
-    if supply is not None:
-        points = [replace(point, best_index=supply.rows[point.best_index]) for point in points]
-        phases = tuple(replace(phase, best_index=supply.rows[phase.best_index]) for phase in phases)
+    rows = recording.rows if supply is None else recording.rows[supply.rows]
+    points = [_at_row(point, rows) for point in points]
+    phases = tuple(_at_row(phase, rows) for phase in engine.phases)
     final = points[-1]
     return ReplayResult(
         procedure=spec.name,
@@ -190,6 +199,7 @@ def replay(
         stop_reason=stop,
         phases=phases,
         trajectory=tuple(points),
+        time_each_s=_time_each_s(engine, rows, matrix.rows),
         wall_s=time.perf_counter() - started,
         note=f"{why_none} {engine.captime_note().strip()}".strip(),
         population=spec.population,
@@ -208,7 +218,7 @@ def _last_phase(
 
 
 def replay_rival(
-    data: RuntimeMatrix | str | Path,
+    data: Recording | RuntimeMatrix | str | Path,
     rival: Rival,
     *,
     utility: Utility | str = "log-laplace(k0=60)",
@@ -219,9 +229,10 @@ def replay_rival(
     """Let a rival work on recorded runtimes.
 
     Args:
-        data: A matrix, or what `utilitune.read_matrix` understands: a file, a folder, a data set's name.
+        data: A `Recording` or a matrix, or what `utilitune.read_matrix` understands: a file, a folder, a
+            data set's name.
         rival: The rival with its settings.
-        utility: The utility function, or its text form.
+        utility: The utility function, or its text form; a `Recording` has its own.
         seed: Seed of the random order in which configurations are drawn; the order of the rows if left out.
         budget: When to end although the rival could go on.
         on_progress: Called now and then with where the rival stands.
@@ -233,24 +244,38 @@ def replay_rival(
         (240, 'finished')
     """
     started = time.perf_counter()
-    matrix = data if isinstance(data, RuntimeMatrix) else read_matrix(data)
-    worth = parse_utility(utility) if isinstance(utility, str) else utility
+    recording = Recording.of(data, utility)
     limits = budget or Budget()
+    runs = RecordedRuns.laid_out(
+        recording.evidence, recording.utility, recording.matrix.cutoff_s, recording.features
+    )
     points, stop = play_rival(
         rival,
-        RecordedRuns.of(matrix, worth, seed),
+        runs if seed is None else runs.reordered(seed),
         Allowance(limits.max_time_s, limits.max_runs or Allowance().runs),
         on_progress,
     )
+    points = [_at_row(point, recording.rows) for point in points]
     return RivalResult(
         procedure=rival.name,
-        best=matrix.configurations[points[-1].best_index],
+        best=recording.matrix.configurations[points[-1].best_index],
         standing=points[-1],
         stop_reason=stop,
         trajectory=tuple(points),
         anytime=rival.anytime,
         wall_s=time.perf_counter() - started,
     )
+
+
+def _at_row(state: State, rows: NDArray[np.int64]) -> State:
+    """A state that names its answer by the row of the data."""
+    return replace(state, best_index=int(rows[state.best_index]))
+
+
+def _time_each_s(engine: Engine, rows: NDArray[np.int64], count: int) -> tuple[float, ...]:
+    """Seconds spent on every row of the data; one that was proposed and drawn has both."""
+    each_s = np.asarray(engine.time_each_s)
+    return tuple(np.bincount(rows[: len(each_s)], weights=each_s, minlength=count).tolist())
 
 
 def drive(

@@ -19,18 +19,16 @@ from utilitune.proposers.fitting import FEWEST_CONFIGURATIONS, fitted_runs
 from utilitune.proposers.rows import RowProposer
 
 if TYPE_CHECKING:
-    from utilitune.data import RuntimeMatrix
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import RecordedEvidence
+    from utilitune.recording import Recording
     from utilitune.specification import ProcedureSpec
-    from utilitune.utility import Utility
 
 _SEED = 1
 
 
 def row_supply(
-    matrix: RuntimeMatrix,
-    utility: Utility,
+    recording: Recording,
     specification: ProcedureSpec,
     engine: Engine,
     evidence: RecordedEvidence,
@@ -41,11 +39,12 @@ def row_supply(
         The supply, or None where rows are simply taken in their order; and a sentence on why, where that is
         not what was asked for.
     """
-    wanted = specification.grows and specification.proposals > 0 and matrix.features is not None
-    if not wanted or matrix.features is None or not isinstance(engine, WagerEngine):
+    features = recording.features
+    wanted = specification.grows and specification.proposals > 0
+    if not wanted or features is None or not isinstance(engine, WagerEngine):
         return None, ""
     try:
-        proposer = RowProposer(matrix.features, utility, _SEED)
+        proposer = RowProposer(features, recording.utility, _SEED)
     except MissingExtraError as error:
         return None, f"All rows were taken in their order, because no model can propose any: {error}."
     return RowSupply(engine, evidence, proposer, specification.proposals), ""

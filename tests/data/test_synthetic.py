@@ -110,7 +110,10 @@ def test_the_minisat_lookalike_at_full_size():
     assert matrix.shape == (972, 20_118)
     assert matrix.source == "lookalike:minisat"
     assert 0.95 < matrix.finished_share < 1.0
-    assert 1.0 < np.median(matrix.runtimes_s[:, :500]) < 100.0
+    capped_s = np.minimum(matrix.runtimes_s, 900.0)
+    best_mean_s = capped_s.mean(axis=1).min()
+    assert 19.0 < best_mean_s < 21.7  # where published plots of the original draw its best mean
+    assert 80.0 < np.median(np.quantile(capped_s[:, ::10], 0.9, axis=1)) < 120.0
 
 
 def test_an_unknown_lookalike():

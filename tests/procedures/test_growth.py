@@ -67,3 +67,13 @@ def test_an_own_schedule_that_is_none_is_refused(epsilons: list[float], gammas: 
 def test_an_unknown_schedule_is_refused_with_the_nearest_name():
     with pytest.raises(UtilituneError, match="unknown schedule 'balance'; did you mean 'balanced'"):
         named_schedule("balance")
+
+
+@pytest.mark.parametrize("configurations", [5, 9, 14, 100, 972, 2000])
+def test_a_schedule_can_end_with_all_configurations_there_are(configurations):
+    usual = named_schedule("default")
+    ending = usual.ending_with(configurations, delta=0.05, epsilon=0.001)
+    phases = [ending.phase(number, 0.05) for number in range(1, ending.length + 1)]
+    assert (phases[-1].configurations, phases[-1].epsilon) == (configurations, 0.001)
+    assert phases[:-1] == [usual.phase(number, 0.05) for number in range(1, len(phases))]
+    assert all(phase.configurations < configurations for phase in phases[:-1])

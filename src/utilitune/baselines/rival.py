@@ -100,18 +100,28 @@ class RecordedRuns:
     @classmethod
     def of(cls, matrix: RuntimeMatrix, utility: Utility, seed: int | None = None) -> RecordedRuns:
         """The runs of a matrix; rows are drawn in ``default_rng(seed).permutation(n)``, or in order."""
-        recorded = RecordedEvidence(matrix, utility)
-        rows = recorded.configurations
-        in_order = cls(
+        evidence = RecordedEvidence(matrix, utility)
+        in_order = cls.laid_out(evidence, utility, matrix.cutoff_s, matrix.features)
+        return in_order if seed is None else in_order.reordered(seed)
+
+    @classmethod
+    def laid_out(
+        cls,
+        recorded: RecordedEvidence,
+        utility: Utility,
+        limit_s: float,
+        features: NDArray[np.float64] | None = None,
+    ) -> RecordedRuns:
+        """Runs that are laid out already, with configurations drawn in their order."""
+        return cls(
             evidence=recorded.arrays,
             utility=utility,
-            configurations=rows,
+            configurations=recorded.configurations,
             positions=recorded.positions,
-            limit_s=matrix.cutoff_s,
-            order=np.arange(rows),
-            features=matrix.features,
+            limit_s=limit_s,
+            order=np.arange(recorded.configurations),
+            features=features,
         )
-        return in_order if seed is None else in_order.reordered(seed)
 
     def reordered(self, seed: int) -> RecordedRuns:
         """The same runs, with rows drawn in another random order."""

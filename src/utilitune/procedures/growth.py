@@ -50,10 +50,36 @@ class Schedule:
         count = math.ceil(least_gamma(number, 1, delta) / gamma)
         return Phase(number, self.epsilon(number), gamma, count)
 
+    def ending_with(self, configurations: int, delta: float, epsilon: float) -> Schedule:
+        """This schedule while its phases need fewer configurations, then a last phase that has them all.
+
+        Args:
+            configurations: How many there are.
+            delta: Probability with which the promise may fail.
+            epsilon: What the last phase is to prove.
+        """
+        epsilons: list[float] = []
+        gammas: list[float] = []
+        while (phase := self.phase(len(gammas) + 1, delta)) is not None:
+            if phase.configurations >= configurations:
+                break
+            epsilons.append(phase.epsilon)
+            gammas.append(phase.gamma)
+        last = _gamma_of_all(len(gammas) + 1, configurations, delta)
+        if gammas and last >= gammas[-1]:  # the phase before has nearly all of them already
+            del epsilons[-1], gammas[-1]
+            last = _gamma_of_all(len(gammas) + 1, configurations, delta)
+        return listed_schedule([*epsilons, epsilon], [*gammas, last])
+
 
 def least_gamma(number: int, configurations: int, delta: float) -> float:
     """What that many random configurations are enough for in phase p: γ = ln(π²p²/(3δ))/n."""
     return math.log(math.pi**2 * number**2 / (3 * delta)) / configurations
+
+
+def _gamma_of_all(number: int, configurations: int, delta: float) -> float:
+    """The γ with which phase p needs just so many configurations; not one more by rounding."""
+    return least_gamma(number, configurations, delta) * (1 + 1e-9)
 
 
 SCHEDULES: dict[str, Schedule] = {

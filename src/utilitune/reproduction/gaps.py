@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from utilitune.baselines import RIVALS
 from utilitune.peers import PEERS
 from utilitune.reproduction.drawing import COLOURS, LINES, MARKERS, NAMES, legend, panels, time_axis
 from utilitune.reproduction.jobs import TO_THE_END
 from utilitune.reproduction.recipe import FIRST_SEED, Claim, Recipe, Series, job, trajectories
 from utilitune.reproduction.setting import POSITIONS
-from utilitune.specification import PROCEDURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -195,7 +195,7 @@ def _first_change_s(study: Study, panel: str) -> float:
     times = [
         point.time_s
         for series, outcome in study.played(panel)
-        if outcome.anytime and series.job.procedure in PROCEDURES
+        if outcome.anytime and series.job.procedure not in {*RIVALS, *PEERS}
         for point in outcome.points
         if point.row != outcome.points[0].row
     ]

@@ -11,30 +11,30 @@ import functools
 import hashlib
 import json
 import math
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from utilitune import ProcedureSpec, parse_utility, read_matrix
-from utilitune.baselines.naming import RIVALS, rival_named
-from utilitune.baselines.rival import Allowance, RecordedRuns, play_rival
+from utilitune import (
+    Budget,
+    ProcedureSpec,
+    Recording,
+    named_schedule,
+    read_matrix,
+    replay,
+    replay_rival,
+)
+from utilitune.baselines import RIVALS, rival_named
 from utilitune.errors import UsageError
 from utilitune.peers import PEERS
-from utilitune.procedures.evidence import RecordedEvidence
-from utilitune.procedures.growth import least_gamma, listed_schedule, named_schedule
-from utilitune.replaying import Budget, drive
 from utilitune.reproduction.setting import POSITIONS
-from utilitune.specification import build_engine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utilitune.baselines.rival import Rival
-    from utilitune.data import RuntimeMatrix
-    from utilitune.procedures.growth import Schedule
+    from utilitune import PhaseRecord, Progress, RuntimeMatrix
+    from utilitune.baselines import Rival
 
 TO_THE_END = "to-the-end"
 """COUP's default schedule, with a last phase that has all configurations and ends with the instances."""
@@ -140,14 +140,8 @@ def code_digest() -> str:
 
 def run_job(job: Job) -> Outcome:
     """Let a procedure work."""
-    matrix = _matrix(job.source)
-    rows = np.random.default_rng(job.seed).permutation(matrix.rows)
-    shown = matrix.resample(POSITIONS, job.seed) if matrix.positions < POSITIONS else matrix
-    columns = shown.columns if shown is not matrix else matrix.shuffle_columns(job.seed).columns
-    evidence = _evidence(job.source, job.utility).arranged(rows, columns)
     try:
-        play = _play_rival if job.procedure in {*RIVALS, *PEERS} else _play_procedure
-        return play(job, matrix, evidence, rows)
+        return _play_procedure(job) if job.procedure not in {*RIVALS, *PEERS} else _play_rival(job)
     except UsageError as error:
         return Outcome(refused=str(error))
 
@@ -157,85 +151,54 @@ def _matrix(source: str) -> RuntimeMatrix:
     return read_matrix(source)
 
 
-_laid_out: dict[tuple[str, str], RecordedEvidence] = {}
+_laid_out: dict[tuple[str, str], Recording] = {}
 
 
-def _evidence(source: str, utility: str) -> RecordedEvidence:
-    """The runs with their utilities: gigabytes of them, so the old ones go before the new ones come."""
-    if (source, utility) not in _laid_out:
+def _recording(job: Job) -> Recording:
+    """The job's runs in its order: gigabytes when laid out, so the old ones go before the new ones come."""
+    if (job.source, job.utility) not in _laid_out:
         _laid_out.clear()
-        _laid_out[source, utility] = RecordedEvidence(_matrix(source), parse_utility(utility))
-    return _laid_out[source, utility]
+        _laid_out[job.source, job.utility] = Recording.of(_matrix(job.source), job.utility)
+    recording = _laid_out[job.source, job.utility]
+    few = recording.matrix.positions < POSITIONS
+    return recording.shuffled(job.seed, POSITIONS if few else None)
 
 
-def _play_rival(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, rows: Any) -> Outcome:  # noqa: ANN401 -- an array of row numbers
-    rival = _rival(job)
-    runs = RecordedRuns(
-        evidence=evidence.arrays,
-        utility=parse_utility(job.utility),
-        configurations=matrix.rows,
-        positions=evidence.positions,
-        limit_s=matrix.cutoff_s,
-        order=np.arange(matrix.rows),
-        features=None if matrix.features is None else matrix.features[rows],
-    )
-    points, _ = play_rival(rival, runs, Allowance(math.inf if job.max_time_s is None else job.max_time_s))
-    kept = points if rival.anytime else points[-1:]
-    return Outcome(
-        points=tuple(Point(point.total_time_s, int(rows[point.best_index])) for point in kept),
-        anytime=rival.anytime,
-    )
-
-
-def _rival(job: Job) -> Rival:
+def _play_rival(job: Job) -> Outcome:
     if job.procedure in PEERS:
-        return PEERS[job.procedure](seed=job.seed, **job.settings)
-    return rival_named(job.procedure, dict(job.settings))
+        rival: Rival = PEERS[job.procedure](seed=job.seed, **job.settings)
+    else:
+        rival = rival_named(job.procedure, dict(job.settings))
+    result = replay_rival(_recording(job), rival, budget=_budget(job))
+    kept = result.trajectory if result.anytime else result.trajectory[-1:]
+    points = tuple(Point(point.total_time_s, point.best_index) for point in kept)
+    return Outcome(points=points, anytime=result.anytime)
 
 
-def _play_procedure(job: Job, matrix: RuntimeMatrix, evidence: RecordedEvidence, rows: Any) -> Outcome:  # noqa: ANN401 -- an array of row numbers
-    spec = replace(_specification(job, matrix.rows), captime_limit_s=matrix.cutoff_s)
-    engine = build_engine(
-        spec, evidence, parse_utility(job.utility), configurations=spec.configurations or matrix.rows
-    )
-    budget = Budget() if job.max_time_s is None else Budget(max_time_s=job.max_time_s)
-    points, _ = drive(engine, matrix.rows, budget)
-    each_s = engine.time_each_s
-    spent = np.zeros(matrix.rows)
-    spent[rows[: len(each_s)]] = each_s
-    return Outcome(
-        points=tuple(_point(point, rows) for point in points),
-        phases=tuple(_point(phase, rows) for phase in engine.phases),
-        time_each_s=tuple(float(f"{seconds:.6g}") for seconds in spent),
-    )
-
-
-def _specification(job: Job, rows: int) -> ProcedureSpec:
+def _play_procedure(job: Job) -> Outcome:
+    recording = _recording(job)
     settings = dict(job.settings)
     if settings.get("schedule") == TO_THE_END:
-        settings["schedule"] = _to_the_end(rows, settings["delta"])
-    return ProcedureSpec(job.procedure, **settings)
+        usual = named_schedule("default")
+        settings["schedule"] = usual.ending_with(recording.matrix.rows, settings["delta"], _LAST_EPSILON)
+    # Rows are drawn at random by all, so that what a model would propose is no part of the comparison.
+    spec = ProcedureSpec(job.procedure, proposals=0.0, **settings)
+    result = replay(recording, spec, budget=_budget(job))
+    return Outcome(
+        points=tuple(_point(point) for point in result.trajectory),
+        phases=tuple(_point(phase) for phase in result.phases),
+        time_each_s=tuple(float(f"{seconds:.6g}") for seconds in result.time_each_s),
+    )
 
 
-def _to_the_end(rows: int, delta: float) -> Schedule:
-    """The default schedule while its phases need fewer configurations than there are, then all of them."""
-    usual = named_schedule("default")
-    epsilons: list[float] = []
-    gammas: list[float] = []
-    while (phase := usual.phase(len(gammas) + 1, delta)) is not None and phase.configurations < rows:
-        epsilons.append(phase.epsilon)
-        gammas.append(phase.gamma)
-    least = least_gamma(len(gammas) + 1, rows, delta) * (1 + 1e-9)
-    if gammas and least >= gammas[-1]:  # the last of them has nearly all configurations already
-        del epsilons[-1], gammas[-1]
-        least = least_gamma(len(gammas) + 1, rows, delta) * (1 + 1e-9)
-    return listed_schedule([*epsilons, _LAST_EPSILON], [*gammas, least])
+def _budget(job: Job) -> Budget:
+    return Budget() if job.max_time_s is None else Budget(max_time_s=job.max_time_s)
 
 
-def _point(state: Any, rows: Any) -> Point:  # noqa: ANN401 -- a Progress or a PhaseRecord, and an array
+def _point(state: Progress | PhaseRecord) -> Point:
     return Point(
         time_s=state.total_time_s,
-        row=int(rows[state.best_index]),
+        row=state.best_index,
         epsilon=state.epsilon,
         gamma=state.gamma,
         configurations=state.configurations,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from utilitune.procedures.growth import named_schedule
+from utilitune import named_schedule
 from utilitune.reproduction.drawing import (
     COLOURS,
     EPSILON,
@@ -161,7 +161,7 @@ def _figure_4_series(setting: Setting, effort: Effort) -> list[Series]:
         )
         for name in SCHEDULES
     ]
-    ours = job(setting, "wager", utility, delta=DELTA, max_time_s=setting.patience_s)
+    ours = job(setting, "wager", utility, delta=DELTA, growth="adaptive", max_time_s=setting.patience_s)
     return [*found, Series("wager", "wager", ours)]
 
 

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.data import RuntimeMatrix, read_matrix
+from utilitune import RuntimeMatrix, parse_utility, read_matrix
 from utilitune.errors import UsageError
-from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
