@@ -83,6 +83,7 @@ def test_a_phase_speaks_up_only_where_it_proved_more_than_what_holds_now():
 @pytest.mark.parametrize("status", list(RunStatus))
 def test_only_a_finished_run_counts(status: RunStatus):
     assert RunOutcome(status, 1.0).finished == (status is RunStatus.FINISHED)
+    assert RunOutcome(status, 1.0).failed == (status not in (RunStatus.FINISHED, RunStatus.TIMEOUT))
 
 
 def test_values_are_frozen():

@@ -318,14 +318,9 @@ class Tuner:
     def _count(self, request: RunRequest, outcome: RunOutcome) -> None:
         self._runs += 1
         self._time_s += outcome.runtime_s
-        runtime_s = known_s = math.inf
-        if outcome.status is RunStatus.FINISHED:
-            runtime_s = known_s = outcome.runtime_s
-        elif outcome.status is RunStatus.TIMEOUT:
-            known_s = request.captime_s
-        else:
+        if outcome.failed:
             self._supply.note_failure(request.configuration, request.position, outcome.runtime_s)
-        self._evidence.record(request.configuration, request.position, runtime_s, known_s)
+        self._evidence.tell(request, outcome)
 
 
 def made_outside(configuration: Mapping[str, Any], instance: str, seed: int) -> None:

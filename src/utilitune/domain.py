@@ -71,6 +71,11 @@ class RunOutcome:
         """Whether the run gave an answer that counts."""
         return self.status is RunStatus.FINISHED
 
+    @property
+    def failed(self) -> bool:
+        """Whether the run ended by itself without an answer: it would never have given one."""
+        return self.status not in (RunStatus.FINISHED, RunStatus.TIMEOUT)
+
 
 @dataclass(frozen=True, slots=True)
 class Promise:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from procedures.random_replays import Replay, named, replays
 from utilitune import ProcedureSpec, RuntimeMatrix, parse_utility
 from utilitune.procedures.engine import Engine, Halt, Origin, PauseAt
-from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence, is_known
 from utilitune.procedures.growth import listed_schedule
 from utilitune.procedures.paper import PaperEngine
 from utilitune.specification import build_engine
@@ -75,7 +75,7 @@ class Driver:
         assert needed, "an engine that needs runs must say which"
         likely = self.engine.likely(self.random.choice([0, 3, 10]))
         for request in [*needed, *likely]:
-            known = self.evidence.is_known(request.configuration, request.position, request.captime_s)
+            known = is_known(self.evidence.arrays, request.configuration, request.position, request.captime_s)
             assert not known, "a known run is not asked for again"
             assert 0 < request.captime_s <= self.limit_s, "nobody asks past the largest captime"
             assert request.position < self.runtimes.shape[1]

@@ -8,10 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utilitune import RuntimeMatrix, parse_utility
-from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+from utilitune.domain import RunOutcome, RunRequest, RunStatus
+from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence, is_known
 
 UTILITY = parse_utility("uniform(k0=16)")
 FLOORED = parse_utility("piecewise(0:1, 16:0.25)")
+
+
+def runtime_s(evidence: LiveEvidence, configuration: int, position: int) -> float:
+    arrays = evidence.arrays
+    return arrays.runtime_s[arrays.base[configuration] + arrays.column[position]]
 
 
 def test_recorded_evidence_follows_the_instance_order():
@@ -23,49 +29,69 @@ def test_recorded_evidence_follows_the_instance_order():
             run = arrays.base[i] + arrays.column[j]
             assert arrays.runtime_s[run] == matrix.runtimes_s[i, column]
             assert arrays.utility[run] == UTILITY(matrix.runtimes_s[i, column])
-    assert evidence.is_known(1, 49, math.inf)
-    assert not evidence.is_known(1, 50, 1.0)
-    assert not evidence.is_known(2, 0, 1.0)
+    assert is_known(evidence.arrays, 1, 49, math.inf)
+    assert not is_known(evidence.arrays, 1, 50, 1.0)
+    assert not is_known(evidence.arrays, 2, 0, 1.0)
 
 
 def test_live_evidence_knows_nothing_at_first():
     evidence = LiveEvidence(UTILITY, positions=100)
-    assert not evidence.is_known(0, 0, 1e-9)
-    assert not evidence.is_known(99, 0, 1.0)
-    assert not evidence.is_known(0, 99, 1.0)
+    assert not is_known(evidence.arrays, 0, 0, 1e-9)
+    assert not is_known(evidence.arrays, 99, 0, 1.0)
+    assert not is_known(evidence.arrays, 0, 99, 1.0)
 
 
 def test_a_capped_run_is_known_as_far_as_it_was_watched():
     evidence = LiveEvidence(UTILITY, positions=100)
     evidence.record(3, 5, math.inf, 4.0)
-    assert evidence.is_known(3, 5, 4.0)
-    assert not evidence.is_known(3, 5, 4.1)
+    assert is_known(evidence.arrays, 3, 5, 4.0)
+    assert not is_known(evidence.arrays, 3, 5, 4.1)
     evidence.record(3, 5, math.inf, 2.0)
-    assert evidence.is_known(3, 5, 4.0), "what was seen once is not forgotten"
+    assert is_known(evidence.arrays, 3, 5, 4.0), "what was seen once is not forgotten"
 
 
 def test_a_finished_run_is_known_at_every_captime():
     evidence = LiveEvidence(UTILITY, positions=100)
     evidence.record(0, 0, 3.0, 3.0)
-    assert evidence.is_known(0, 0, 1.0)
-    assert evidence.is_known(0, 0, 1e9)
-    assert evidence.runtime_s(0, 0) == 3.0
+    assert is_known(evidence.arrays, 0, 0, 1.0)
+    assert is_known(evidence.arrays, 0, 0, 1e9)
+    assert runtime_s(evidence, 0, 0) == 3.0
 
 
 def test_a_run_that_never_finishes_is_known_at_every_captime():
     evidence = LiveEvidence(FLOORED, positions=100)
     evidence.record(0, 0, math.inf, math.inf)
-    assert evidence.is_known(0, 0, 1e300)
+    assert is_known(evidence.arrays, 0, 0, 1e300)
     assert evidence.arrays.utility[evidence.arrays.base[0]] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("outcome", "runtime", "known_until_s"),
+    [
+        (RunOutcome(RunStatus.FINISHED, 3.0), 3.0, math.inf),
+        (RunOutcome(RunStatus.TIMEOUT, 5.0), math.inf, 5.0),
+        (RunOutcome(RunStatus.CRASHED, 1.0), math.inf, math.inf),
+        (RunOutcome(RunStatus.MEMOUT, 1.0), math.inf, math.inf),
+        (RunOutcome(RunStatus.WRONG_ANSWER, 1.0), math.inf, math.inf),
+    ],
+)
+def test_only_a_run_that_was_stopped_leaves_something_open(
+    outcome: RunOutcome, runtime: float, known_until_s: float
+):
+    evidence = LiveEvidence(UTILITY, positions=100)
+    evidence.tell(RunRequest(2, 4, 5.0), outcome)
+    assert runtime_s(evidence, 2, 4) == runtime
+    assert is_known(evidence.arrays, 2, 4, 5.0)
+    assert is_known(evidence.arrays, 2, 4, 6.0) is (known_until_s == math.inf)
 
 
 def test_a_re_run_never_contradicts_what_was_seen():
     evidence = LiveEvidence(UTILITY, positions=100)
     evidence.record(0, 0, math.inf, 4.0)
     evidence.record(0, 0, 3.5, 3.5)
-    assert evidence.runtime_s(0, 0) == 4.0, "it was seen to last at least 4 s"
+    assert runtime_s(evidence, 0, 0) == 4.0, "it was seen to last at least 4 s"
     evidence.record(0, 0, 9.0, 9.0)
-    assert evidence.runtime_s(0, 0) == 4.0, "a repetition changes nothing"
+    assert runtime_s(evidence, 0, 0) == 4.0, "a repetition changes nothing"
 
 
 def test_a_neighbours_runs_are_never_mistaken_for_ones_own():
@@ -73,8 +99,8 @@ def test_a_neighbours_runs_are_never_mistaken_for_ones_own():
     for position in range(8):
         evidence.record(1, position, 2.0, 2.0)
     evidence.record(2, 40, 2.0, 2.0)  # position 8 of configuration 0 would lie where 1 begins
-    assert not evidence.is_known(0, 8, 1.0)
-    assert not evidence.is_known(1, 8, 1.0)
+    assert not is_known(evidence.arrays, 0, 8, 1.0)
+    assert not is_known(evidence.arrays, 1, 8, 1.0)
 
 
 @settings(max_examples=25)
@@ -95,8 +121,8 @@ def test_live_evidence_grows_without_losing_a_run(runs: list[tuple[int, int, flo
         run = arrays.base[configuration] + arrays.column[position]
         assert arrays.runtime_s[run] == runtime
         assert arrays.utility[run] == UTILITY(runtime)
-        assert evidence.is_known(configuration, position, 1e6)
-    known = sum(evidence.is_known(i, j, 1.0) for i in range(201) for j in range(91))
+        assert is_known(evidence.arrays, configuration, position, 1e6)
+    known = sum(is_known(evidence.arrays, i, j, 1.0) for i in range(201) for j in range(91))
     assert known == len(expected)
 
 
@@ -128,7 +154,7 @@ def test_an_arrangement_shows_the_same_runs_in_another_order():
     seen = arrays.runtime_s[arrays.base[:, None] + arrays.column[None, :]]
     assert seen.tolist() == [[8.0, 8.0, 7.0, 9.0], [2.0, 2.0, 1.0, 3.0]]
     assert (shown.configurations, shown.positions) == (2, 4)
-    assert shown.is_known(1, 3, 5.0)
-    assert not shown.is_known(2, 0, 5.0)
+    assert is_known(shown.arrays, 1, 3, 5.0)
+    assert not is_known(shown.arrays, 2, 0, 5.0)
     assert arrays.runtime_s is recorded.arrays.runtime_s
     assert recorded.positions == 3

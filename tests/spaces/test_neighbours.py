@@ -12,9 +12,9 @@ from utilitune.spaces import ParameterSpace
 def test_neighbours_are_valid_points_of_the_space(seed):
     space = random_space(seed)
     generator = np.random.default_rng(seed)
-    for base in space.sample(generator, 3):
-        for neighbour in space.neighbours(base, generator, 8):
-            assert space.validate(neighbour) == neighbour
+    bases = space.sample_codes(generator, 3)
+    for neighbour in space.assignments(space.neighbour_codes(bases, generator, 8)):
+        assert space.validate(neighbour) == neighbour
 
 
 def test_a_neighbour_changes_one_parameter_and_what_that_switches_on():
@@ -27,7 +27,7 @@ def test_a_neighbour_changes_one_parameter_and_what_that_switches_on():
     )
     generator = np.random.default_rng(3)
     base = space.validate({"solver": "quick", "rate": 0.1})
-    found = space.neighbours(base, generator, 200)
+    found = space.assignments(space.neighbour_codes(space.codes([base]), generator, 200))
     changes = {
         frozenset(name for name in {*base, *other} if base.get(name) != other.get(name)) for other in found
     }

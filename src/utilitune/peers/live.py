@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from utilitune.baselines.rival import Allowance, Objective
-from utilitune.domain import Progress, RunRequest, RunStatus, StopReason
+from utilitune.domain import Progress, RunRequest, StopReason
 from utilitune.errors import UsageError, UtilituneError
 from utilitune.execution.runs import RunRules
 from utilitune.peers.arena import Arena, HaltError, Played
@@ -135,8 +135,7 @@ def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callab
     def worth(outcome: RunOutcome) -> float:
         if objective is Objective.RUNTIME:
             return -outcome.runtime_s if outcome.finished else -captime_s
-        failed = outcome.status not in (RunStatus.FINISHED, RunStatus.TIMEOUT)
-        return utility.infimum if failed else float(utility(outcome.runtime_s))
+        return utility.infimum if outcome.failed else float(utility(outcome.runtime_s))
 
     return worth
 

@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.compiled import inlined
+from utilitune.domain import RunStatus
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.data import RuntimeMatrix
+    from utilitune.domain import RunOutcome, RunRequest
     from utilitune.utility import Utility
 
 
@@ -91,10 +93,6 @@ class RecordedEvidence:
         )
         return other
 
-    def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
-        """Whether there is such a run; whatever was recorded is known at every captime that may be asked."""
-        return bool(is_known(self.arrays, configuration, position, captime_s))
-
 
 def _utilities(runtimes_s: NDArray[np.float64], utility: Utility) -> NDArray[np.float64]:
     """Utilities of all runs, worked out in blocks: intermediate results of a large matrix would not fit."""
@@ -148,6 +146,15 @@ class LiveEvidence:
         self._capacity = np.concatenate([self._capacity, np.full(grown - have, self._FIRST_BLOCK)])
         self._extend_columns(self._FIRST_BLOCK)
 
+    def tell(self, request: RunRequest, outcome: RunOutcome) -> None:
+        """Add what came of a run; what neither finished nor was stopped at its captime never finishes."""
+        runtime_s = known_s = math.inf
+        if outcome.status is RunStatus.FINISHED:
+            runtime_s = known_s = outcome.runtime_s
+        elif outcome.status is RunStatus.TIMEOUT:
+            known_s = request.captime_s
+        self.record(request.configuration, request.position, runtime_s, known_s)
+
     def record(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
         """Add what one run told.
 
@@ -171,14 +178,6 @@ class LiveEvidence:
             self._runtime_s[at] = settled
             self._value[at] = float(self._utility(settled))
         self._known_s[at] = max(float(self._known_s[at]), known_s)
-
-    def runtime_s(self, configuration: int, position: int) -> float:
-        """The runtime of one run; infinite if it is not known to finish."""
-        return float(self._runtime_s[self._base[configuration] + position])
-
-    def is_known(self, configuration: int, position: int, captime_s: float) -> bool:
-        """Whether the outcome of one run at a captime is known."""
-        return bool(is_known(self.arrays, configuration, position, captime_s))
 
     def _reserve(self, count: int) -> None:
         """Make room for `count` more runs at the end of the flat arrays."""

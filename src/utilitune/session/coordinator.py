@@ -411,15 +411,10 @@ class Coordinator:
         self._announce(RunEnded(flight.request, flight.invocation.instance, flight.invocation.seed, outcome))
 
     def _tell(self, request: RunRequest, outcome: RunOutcome) -> None:
-        """Put an outcome into the evidence; what is neither finished nor capped never finishes."""
-        runtime_s, known_s = math.inf, math.inf
-        if outcome.status is RunStatus.FINISHED:
-            runtime_s = known_s = outcome.runtime_s
-        elif outcome.status is RunStatus.TIMEOUT:
-            known_s = request.captime_s
-        else:
+        """Put an outcome into the evidence, and let the supply know of a failure."""
+        if outcome.failed:
             self._parts.supply.note_failure(request.configuration, request.position, outcome.runtime_s)
-        self._parts.evidence.record(request.configuration, request.position, runtime_s, known_s)
+        self._parts.evidence.tell(request, outcome)
 
     def _judge_failure(self, flight: _InFlight, outcome: RunOutcome) -> None:
         streak = self._failures.note(outcome)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.domain import RunStatus
 from utilitune.errors import TargetError
 from utilitune.scenario.model import FailurePolicy
 from utilitune.targets.base import Command
 from utilitune.targets.wrappers import REJECTED
 
 if TYPE_CHECKING:
-    from utilitune.domain import RunOutcome
+    from utilitune.domain import RunOutcome, RunStatus
     from utilitune.scenario.model import Scenario
     from utilitune.targets.base import Invocation, Target
 
@@ -37,7 +36,7 @@ class FailureWatch:
 
     def note(self, outcome: RunOutcome) -> str | None:
         """Take in one outcome; where it is one too many of a kind, how many, in words."""
-        if outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT):
+        if not outcome.failed:
             self._has_worked = True
             self._last, self._streak = None, 0
             return None
@@ -66,8 +65,8 @@ class FailureGuard:
     def note(self, invocation: Invocation, outcome: RunOutcome) -> None:
         """Take in what came of one run; raise a `TargetError` if it is one too many."""
         streak = self._watch.note(outcome)
-        ordinary = outcome.status in (RunStatus.FINISHED, RunStatus.TIMEOUT)
-        if streak is None and (ordinary or self._scenario.policy(outcome.status) is not FailurePolicy.ABORT):
+        aborts = outcome.failed and self._scenario.policy(outcome.status) is FailurePolicy.ABORT
+        if streak is None and not aborts:
             return
         how_often = f"in {streak}" if streak else "in one run, which the scenario says to stop at"
         why = f" ({outcome.detail})" if outcome.detail else ""

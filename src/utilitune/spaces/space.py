@@ -116,20 +116,14 @@ class ParameterSpace:
                 )
         return np.concatenate([np.empty((len(self.parameters), 0)), *accepted], axis=1)
 
-    def neighbours(
-        self, assignment: Mapping[str, Value], generator: np.random.Generator, count: int
-    ) -> list[Assignment]:
-        """Up to `count` configurations near one.
+    def neighbour_codes(
+        self, bases: NDArray[np.float64], generator: np.random.Generator, count: int
+    ) -> NDArray[np.float64]:
+        """The codes of up to `count` neighbours of each of these configurations, one column per neighbour.
 
         Each changes one active parameter, drawn at random, to a nearby value. Parameters that become active
         are drawn as in `sample`; what the clauses or ranges exclude is left out.
         """
-        return self.assignments(self.neighbour_codes(self.codes([assignment]), generator, count))
-
-    def neighbour_codes(
-        self, bases: NDArray[np.float64], generator: np.random.Generator, count: int
-    ) -> NDArray[np.float64]:
-        """The codes of up to `count` neighbours of each of these configurations, one column per neighbour."""
         codes = np.repeat(bases, count, axis=1)
         active = ~np.isnan(codes)
         changed = _one_of_each_column(active, generator)

@@ -21,7 +21,7 @@ from procedures.wager.wager_games import (
 from utilitune.data import RuntimeMatrix
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
-from utilitune.procedures.evidence import RecordedEvidence
+from utilitune.procedures.evidence import RecordedEvidence, is_known
 from utilitune.procedures.growth import listed_schedule
 from utilitune.procedures.paper import FixedSet, Phases
 from utilitune.procedures.selection import build_tournament
@@ -112,7 +112,7 @@ def test_likely_runs_are_new_and_distinct():
     requests = game.engine.likely(12)
     assert len(set(requests)) == 12
     for request in requests:
-        assert not game.evidence.is_known(request.configuration, request.position, request.captime_s)
+        assert not is_known(game.evidence.arrays, request.configuration, request.position, request.captime_s)
         assert request.captime_s <= CUTOFF_S
 
 
