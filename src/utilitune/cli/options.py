@@ -1,13 +1,21 @@
-"""Options of ``utilitune replay`` that belong to some procedures only."""
+"""The options of ``utilitune replay`` in groups, and which of them belong to some procedures only."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import typer
+    from utilitune.baselines.rival import Rival
+    from utilitune.data import RuntimeMatrix
+    from utilitune.procedures.growth import Schedule
+    from utilitune.replaying import Budget
+    from utilitune.specification import ProcedureSpec
 
 _SHARED = {
     "data",
@@ -34,6 +42,212 @@ _OWN = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromiseOptions:
+    """What is to be proved, and about what."""
+
+    delta: Annotated[float, typer.Option(help="Probability with which the promise may fail.")] = 0.1
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop once the answer is proved within this of the best.  [default: 0.1; with phases none]"
+        ),
+    ] = None
+    gamma: Annotated[
+        float | None,
+        typer.Option(help="... and the promise covers all but this fraction of the space (growing sets)."),
+    ] = None
+    population: Annotated[
+        str,
+        typer.Option(
+            help="infinite: the instances are a sample; finite: they are all there is, taken once each in "
+            "random order."
+        ),
+    ] = "infinite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleOptions:
+    """How a procedure goes about it."""
+
+    growth: Annotated[
+        str | None,
+        typer.Option(
+            help="wager: play with all rows (fixed), or take rows as random draws from a larger space "
+            "(adaptive, or phases with coup's schedules).  [default: fixed]"
+        ),
+    ] = None
+    gamma_weight: Annotated[
+        float, typer.Option(help="wager, adaptive growth: what a smaller γ is worth, in units of ε.")
+    ] = 1.0
+    proposals: Annotated[
+        float,
+        typer.Option(
+            help="wager, growing sets, data with features: the share of rows that a model proposes."
+        ),
+    ] = 0.5
+    doubling: Annotated[str, typer.Option(help="Captime-doubling rule: new or old.")] = "new"
+    captime0: Annotated[
+        str | None,
+        typer.Option(help="First captime, e.g. 1 or 500ms.  [default: 1; wager: by the utility function]"),
+    ] = None
+    captime: Annotated[
+        str | None, typer.Option(help="naive and rivals: their one captime, e.g. 60 or 1m.")
+    ] = None
+    accounting: Annotated[
+        str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
+    ] = "restart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseOptions:
+    """How a set of configurations grows in phases."""
+
+    schedule: Annotated[
+        str, typer.Option(help="coup: default, gamma-focus, epsilon-focus, balanced or gamma-then-epsilon.")
+    ] = "default"
+    epsilon_schedule: Annotated[
+        str | None, typer.Option(help="coup: your own ε per phase, e.g. 0.5,0.3,0.2.")
+    ] = None
+    gamma_schedule: Annotated[
+        str | None, typer.Option(help="coup: your own γ per phase, e.g. 0.5,0.2,0.1.")
+    ] = None
+    phases: Annotated[int | None, typer.Option(help="coup: most phases.")] = None
+
+    def chosen(self) -> Schedule | str:
+        """The user's own schedule, if there is one, or the name of another."""
+        from utilitune.errors import UsageError
+        from utilitune.procedures.growth import listed_schedule
+
+        if self.epsilon_schedule is None and self.gamma_schedule is None:
+            return self.schedule
+        if self.epsilon_schedule is None or self.gamma_schedule is None:
+            raise UsageError(
+                "--epsilon-schedule and --gamma-schedule go together: give one value per phase to each"
+            )
+        return listed_schedule(
+            _numbers("--epsilon-schedule", self.epsilon_schedule),
+            _numbers("--gamma-schedule", self.gamma_schedule),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayerOptions:
+    """Who works on the data, and how."""
+
+    procedure: Annotated[
+        str,
+        typer.Option(
+            help="wager, coup, oup, up or naive; or, without any promise, a rival: successive-halving, "
+            "hyperband, ac-band, car, icar or spc; or, on data with features, another package: "
+            "optuna-random, optuna-tpe, smac or irace."
+        ),
+    ] = "wager"
+    utility: Annotated[
+        str, typer.Option(help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.")
+    ] = "log-laplace(k0=60, alpha=1)"
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A rival's own setting, e.g. budget=20000; repeatable."
+        ),
+    ] = None
+    promise: PromiseOptions
+    rules: RuleOptions
+    phases: PhaseOptions
+
+    def chosen(self, context: typer.Context, seed: int) -> ProcedureSpec | Rival:
+        """The procedure or the rival that these options describe."""
+        from utilitune.cli.rivals import is_rival, read_rival
+
+        if is_rival(self.procedure, self.settings):
+            return read_rival(context, self.procedure, self.settings or [], self.rules.captime, seed)
+        return self._specification()
+
+    def _specification(self) -> ProcedureSpec:
+        from utilitune.specification import ProcedureSpec
+        from utilitune.utility import parse_duration
+
+        promise, rules = self.promise, self.rules
+        in_phases = self.procedure == "coup" or rules.growth == "phases"
+        return ProcedureSpec(
+            name=self.procedure,
+            delta=promise.delta,
+            epsilon=0.1 if promise.epsilon is None and not in_phases else promise.epsilon,
+            gamma=promise.gamma,
+            growth=rules.growth,
+            gamma_weight=rules.gamma_weight,
+            proposals=rules.proposals,
+            population=promise.population,
+            doubling=rules.doubling,
+            captime0_s=None if rules.captime0 is None else parse_duration(rules.captime0),
+            accounting=rules.accounting,
+            schedule=self.phases.chosen(),
+            phases=self.phases.phases,
+            captime_s=None if rules.captime is None else parse_duration(rules.captime),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawOptions:
+    """In which order instances are taken, and what every random choice follows from."""
+
+    resample: Annotated[
+        int | None, typer.Option(help="Draw this many instances at random, with repetition.")
+    ] = None
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Seed of --resample, of a random order, and of the order in which a rival draws "
+            "configurations; also of the random choices of another package."
+        ),
+    ] = 0
+
+    def ordered(self, matrix: RuntimeMatrix, *, finite: bool) -> RuntimeMatrix:
+        """The instances in the order in which they are taken."""
+        from utilitune.errors import UsageError
+
+        if finite and self.resample is not None:
+            raise UsageError("--resample repeats instances, so it does not go with --population finite")
+        if finite:
+            return matrix.shuffle_columns(self.seed)
+        return matrix if self.resample is None else matrix.resample(self.resample, self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
+    """When to stop at the latest."""
+
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this much total run time, e.g. 3600 or 10h.")
+    ] = None
+    max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None
+
+    def budget(self) -> Budget:
+        """The same as numbers."""
+        import math
+
+        from utilitune.replaying import Budget
+        from utilitune.utility import parse_duration
+
+        return Budget(math.inf if self.max_time is None else parse_duration(self.max_time), self.max_runs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputOptions:
+    """What becomes of the result."""
+
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a summary.")] = (
+        False
+    )
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the result: .json, .csv (ε against time) or a picture (.png, .pdf, .svg)."
+        ),
+    ] = None
+
+
 def without_meaning(context: typer.Context, procedure: str, growth: str | None) -> list[str]:
     """The options that were given although they mean nothing to a procedure; for a rival, to any rival."""
     own = _OWN.get(procedure, {"captime"}) | (_PHASES if growth == "phases" else set())
@@ -49,3 +263,12 @@ def _given(context: typer.Context, *, except_for: Collection[str]) -> list[str]:
         and (source := context.get_parameter_source(parameter.name or "")) is not None
         and source.name == "COMMANDLINE"
     ]
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    from utilitune.errors import UsageError
+
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise UsageError(f"{option} takes numbers separated by commas, not {text!r}") from None
