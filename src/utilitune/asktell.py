@@ -20,8 +20,10 @@ from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.scenario import FailurePolicy, FunctionSpec, Scenario, instance_source, read_scenario
+from utilitune.session.books import Books
 from utilitune.session.opening import settings_of
 from utilitune.session.result import keep_standing
+from utilitune.session.reusing import condition_of
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
@@ -108,8 +110,7 @@ class Tuner:
         )
         self._assignments: list[Mapping[str, Any]] = []
         self._open: dict[tuple[int, int], Trial] = {}
-        self._runs = 0
-        self._time_s = 0.0
+        self._books = Books()
         self._recorded_s = 0.0
         self._budget = settings.budget
         self._stop: StopReason | None = None
@@ -118,6 +119,7 @@ class Tuner:
             (each.ended_at or each.started_at) - each.started_at for each in self._store.sessions()
         )
         self._began: float | None = None  # when the first trial could be asked for: rules are compiled before
+        self._condition = condition_of(self._store)
         self._restore()
         self._store.begin_session({"procedure": spec.plain(), "workers": 0})
 
@@ -143,7 +145,7 @@ class Tuner:
         if count < 1:
             raise UsageError(f"the number of runs to ask for must be at least 1, not {count}")
         self._require_open()
-        left = self._budget.max_runs - self._runs - len(self._open)
+        left = self._budget.max_runs - self._books.runs - len(self._open)
         if self.done or left < 1:
             return []
         count = int(min(count, left))
@@ -178,7 +180,8 @@ class Tuner:
         now = time.time()
         self._store.add_run(RunRecord(trial.request, outcome, trial.seed, started_at=now, ended_at=now))
         del self._open[_key(trial.request)]
-        self._count(trial.request, outcome)
+        self._books.note(outcome)
+        self._take_note(trial.request, outcome)
         if not outcome.finished and self.scenario.policy(outcome.status) is FailurePolicy.ABORT:
             self._stop = StopReason(
                 "aborted",
@@ -186,7 +189,7 @@ class Tuner:
                 f"then: mend it, then go on (it was a run of {dict(trial.configuration)}).",
             )
         self._advance()
-        if self._time_s > self._recorded_s * _POINT_EVERY:
+        if self._books.time_s > self._recorded_s * _POINT_EVERY:
             self._record_progress()
 
     def forget(self, trial: Trial) -> None:
@@ -213,14 +216,16 @@ class Tuner:
     @property
     def promise(self) -> Promise:
         """What is proved about the answer."""
-        return replace(self.progress.promise, population=self.scenario.population.value)
+        return replace(
+            self.progress.promise, population=self.scenario.population.value, condition=self._condition
+        )
 
     @property
     def progress(self) -> Progress:
         """The figures: ε, γ, runs, time, configurations."""
         if not self._closed:
             self._advance()
-        return replace(self._engine.progress(), total_time_s=self._time_s, runs=self._runs)
+        return replace(self._engine.progress(), total_time_s=self._books.time_s, runs=self._books.runs)
 
     def close(self) -> None:
         """End the search for now; with a folder, a new `Tuner` goes on from here."""
@@ -254,7 +259,9 @@ class Tuner:
         self._supply.restore(records)
         self._assignments = [record.assignment for record in records]
         for run in self._store.runs():
-            self._count(run.request, run.outcome)
+            if not run.taken_over:
+                self._books.note(run.outcome)
+            self._take_note(run.request, run.outcome)
         last = self._store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         for index in range(len(self._supply.given)):
@@ -269,17 +276,17 @@ class Tuner:
         now = time.monotonic()
         self._began = now if self._began is None else self._began
         elapsed_s = self._elapsed_before_s + now - self._began
-        if self._stop is None and self._time_s >= self._budget.max_time_s:
+        if self._stop is None and self._books.time_s >= self._budget.max_time_s:
             self._stop = _spent("time-limit", "time", "budget.cpu_time", "max_time")
         elif self._stop is None and elapsed_s >= self._budget.max_wall_s:
             self._stop = _spent("wall-limit", "wall-clock", "budget.wall_time", "max_wall_time")
-        elif self._stop is None and self._runs >= self._budget.max_runs:
+        elif self._stop is None and self._books.runs >= self._budget.max_runs:
             self._stop = _spent("run-limit", "run", "budget.runs", "max_runs")
         return self._stop
 
     def _record_progress(self) -> None:
         keep_standing(self._store, self._engine, self.progress)
-        self._recorded_s = self._time_s
+        self._recorded_s = self._books.time_s
 
     def _take_in(self, index: int) -> None:
         drawn = self._supply.draw(index)
@@ -315,9 +322,7 @@ class Tuner:
             if _key(request) not in self._open
         ]
 
-    def _count(self, request: RunRequest, outcome: RunOutcome) -> None:
-        self._runs += 1
-        self._time_s += outcome.runtime_s
+    def _take_note(self, request: RunRequest, outcome: RunOutcome) -> None:
         if outcome.failed:
             self._supply.note_failure(request.configuration, request.position, outcome.runtime_s)
         self._evidence.tell(request, outcome)

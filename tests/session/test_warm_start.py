@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from session.simulated_scenarios import backend, make_scenario
+from utilitune import Tuner
 from utilitune.errors import UsageError
+from utilitune.scenario import StopRules
 from utilitune.session.coordinator import LiveBudget
 from utilitune.session.opening import run_scenario, settings_of
 from utilitune.session.result import RunResult
@@ -75,6 +77,22 @@ def test_earlier_runs_are_not_made_again_and_prove_the_same(tmp_path: Path):
     assert warm.progress.epsilon == cold.progress.epsilon
     assert warm.progress.runs < cold.progress.runs
     assert warm.progress.total_time_s < cold.progress.total_time_s
+
+
+def test_earlier_runs_count_towards_no_budget_whoever_goes_on(tmp_path: Path):
+    scenario = first_run(tmp_path)
+    other = replace(scenario, utility="uniform(k0=40)", stop=StopRules(runs=12))
+    folder = tmp_path / "second"
+    earlier = earlier_of(tmp_path / "first", other)
+    warm = run_scenario(other, folder, settings(other, earlier, max_runs=12), backend=backend(1))
+    assert warm.stop_reason.code == "run-limit"
+    taken_over = sum(run["taken_over"] for run in warm.runs)
+    assert 0 < taken_over < len(warm.runs) == taken_over + 12
+    with Tuner(other, folder) as tuner:
+        assert tuner.stop_reason.code == "run-limit"
+        assert (tuner.progress, tuner.promise) == (warm.progress, warm.promise)
+    with Tuner(replace(other, stop=StopRules(runs=13)), folder) as tuner:
+        assert len(tuner.ask(5)) == 1
 
 
 def test_earlier_runs_that_a_kill_left_out_are_taken_over_at_the_next_start(tmp_path: Path):

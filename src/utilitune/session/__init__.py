@@ -1,6 +1,7 @@
 """A live run: a procedure, a backend and a store, wired together.
 
 - `coordinator`: the loop that asks the procedure, makes the runs and keeps every outcome before it counts;
+- `books`: what was spent, over every start of a run;
 - `supply`: configurations by number;
 - `events`: what happens in a run, for listeners;
 - `reusing`: runs of an earlier run folder that count in a new one;

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import Progress, RunStatus, StopReason
 from utilitune.errors import UtilituneError
 from utilitune.execution.runs import DISAGREEMENT
 from utilitune.procedures.engine import Halt, PauseAt
+from utilitune.session.books import Books
 from utilitune.session.events import (
     ConfigurationJoined,
     Event,
@@ -121,21 +121,6 @@ class _InFlight:
     speculative: bool
 
 
-@dataclass(slots=True)
-class _Books:
-    """What was spent over every start of the run."""
-
-    runs: int = 0
-    time_s: float = 0.0
-    elapsed_before_s: float = 0.0
-    statuses: Counter[RunStatus] = field(default_factory=Counter)
-
-    def note(self, outcome: RunOutcome) -> None:
-        self.runs += 1
-        self.time_s += outcome.runtime_s + outcome.overshoot_s
-        self.statuses[outcome.status] += 1
-
-
 class Coordinator:
     """One live run, from start or resumption to a stop that leaves a valid answer.
 
@@ -161,7 +146,7 @@ class Coordinator:
         self._assignments: list[Mapping[str, Any]] = []
         self._flights: dict[int, _InFlight] = {}
         self._under_way: dict[tuple[int, int], float] = {}
-        self._books = _Books()
+        self._books = Books()
         self._failures = FailureWatch()
         self._cross_checked = False
         self._stop: StopReason | None = None

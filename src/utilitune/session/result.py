@@ -9,7 +9,7 @@ from utilitune.domain import RunStatus, no_promise
 from utilitune.errors import MissingExtraError, StoreError
 from utilitune.scenario.model import Scenario
 from utilitune.scenario.targets import build_target
-from utilitune.session.reusing import CONDITION
+from utilitune.session.reusing import condition_of
 from utilitune.specification import PROCEDURES
 from utilitune.store.export import run_rows
 from utilitune.targets.base import Command, Invocation
@@ -80,7 +80,7 @@ class RunResult:
         promise = replace(
             progress.promise,
             population=scenario.population.value,
-            condition=" ".join(event.text for event in store.events() if event.kind == CONDITION),
+            condition=condition_of(store),
             refusal="" if scenario.procedure in PROCEDURES else no_promise(scenario.procedure),
         )
         last_phase = ""

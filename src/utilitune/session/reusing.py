@@ -106,6 +106,11 @@ class EarlierRuns:
         )
 
 
+def condition_of(store: StoreReader) -> str:
+    """What the promise of a stored run rests on; nothing where it has no earlier runs."""
+    return " ".join(event.text for event in store.events() if event.kind == CONDITION)
+
+
 def _fingerprint(scenario: Scenario) -> str:
     try:
         return scenario.digest()
