@@ -143,6 +143,23 @@ def test_an_instance_can_be_named_from_the_root(tmp_path: Path):
     assert target.prepare(Invocation({}, "/else/c.cnf", 1, 1.0)).argv[1] == "-i=/else/c.cnf"
 
 
+def test_a_path_from_the_root_is_plain_but_never_leads_elsewhere(tmp_path: Path):
+    (tmp_path / "here" / "sub").mkdir(parents=True)
+    (tmp_path / "deep" / "down").mkdir(parents=True)
+    (tmp_path / "here" / "link").symlink_to(tmp_path / "deep" / "down")
+    target = CommandTarget(("x", "{instance_path}"), directory=f"{tmp_path}/here/../here")
+
+    def path_of(instance: str) -> str:
+        return target.prepare(Invocation({}, instance, 1, 1.0)).argv[1]
+
+    assert path_of("sub/..//./sub/a.cnf") == f"{tmp_path}/here/sub/a.cnf"
+    assert path_of("../deep/a.cnf") == f"{tmp_path}/deep/a.cnf"
+    assert path_of("missing/../a.cnf") == f"{tmp_path}/here/a.cnf"
+    assert path_of("//else//c.cnf") == "/else/c.cnf"
+    assert path_of("link/a.cnf") == f"{tmp_path}/here/link/a.cnf", "links keep their names"
+    assert path_of("link/../a.cnf").endswith("/link/../a.cnf"), "this is deep/a.cnf, not here/a.cnf"
+
+
 def test_configurations_that_are_equal_but_written_differently_are_not_confused():
     target = CommandTarget(("solver", "{parameters}"))
     for value, word in [(1, "--a=1"), (1.0, "--a=1.0"), (True, "--a=true")] * 2:
