@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -11,7 +13,8 @@ from utilitune.baselines.rival import Allowance, Objective
 from utilitune.domain import RunOutcome, RunStatus
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
-from utilitune.peers.live import Match, play_into, worth_of
+from utilitune.peers import Irace, OptunaTpe, Smac
+from utilitune.peers.live import Match, play_into, play_live, worth_of
 from utilitune.scenario import FailurePolicy, Scenario, StopRules
 from utilitune.session.result import RunResult
 from utilitune.store import Origin
@@ -105,6 +108,33 @@ def test_a_run_that_ends_everything_takes_no_other_with_it():
         play_into(store, backend, match)
     statuses = [run.outcome.status for run in store.runs()]
     assert statuses == [RunStatus.CRASHED, *[RunStatus.FINISHED] * 3]
+
+
+@dataclass(frozen=True)
+class OneByOne(Sweep):
+    one_run_at_a_time: ClassVar[bool] = True
+
+
+def test_workers_that_a_peer_has_no_use_for_are_told_of_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    slots: list[int] = []
+
+    def simulated(_: Scenario, workers: int) -> SimulatedBackend:
+        slots.append(workers)
+        return SimulatedBackend(workers, Program())
+
+    monkeypatch.setattr("utilitune.peers.live.backend_for", simulated)
+
+    def warnings_of(peer: Sweep, folder: str, workers: int | None) -> tuple[str, ...]:
+        return play_live(SCENARIO, peer, PLENTY, folder=tmp_path / folder, workers=workers).warnings
+
+    told = "sweep makes one run after the other: of the 3 workers one is used."
+    assert warnings_of(OneByOne(), "one", None) == warnings_of(OneByOne(), "one", 1) == ()
+    assert warnings_of(OneByOne(), "one", 3) == warnings_of(OneByOne(), "one", 3) == (told,)
+    assert warnings_of(Sweep(), "several", 3) == ()
+    assert slots == [1, 1, 1, 1, 3]
+    assert Smac.one_run_at_a_time
+    assert Irace.one_run_at_a_time
+    assert not OptunaTpe.one_run_at_a_time
 
 
 def test_a_match_is_a_scenario_of_its_own():

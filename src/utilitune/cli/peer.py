@@ -41,7 +41,11 @@ def peer(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Runs at the same time, for optuna only.  [default: as in the scenario]"),
+        typer.Option(
+            min=1,
+            help="Runs at the same time, for optuna; smac and irace make one after the other.  "
+            "[default: as in the scenario]",
+        ),
     ] = None,
 ) -> None:
     """Let SMAC3, Optuna or irace configure a program, to compare its answer with ours. It promises nothing.

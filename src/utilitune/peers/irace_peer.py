@@ -45,6 +45,7 @@ class Irace(Peer):
     name: ClassVar[str] = "irace"
     anytime: ClassVar[bool] = False
     plans_ahead: ClassVar[bool] = True
+    one_run_at_a_time: ClassVar[bool] = True
 
     @staticmethod
     def is_installed() -> bool:

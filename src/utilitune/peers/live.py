@@ -184,20 +184,29 @@ def play_live(
         peer: Who does it.
         budget: What it may spend; that of the scenario if left out.
         folder: Where the runs are kept, to go on later; nowhere if left out.
-        workers: Runs at the same time, where the peer asks for several; the scenario's number, or the cores,
-            if left out.
+        workers: Runs at the same time, where the peer asks for several (else a warning says that it does
+            not); the scenario's number, or the cores, if left out.
         on_progress: Called whenever the peer has an answer to look at.
     """
     peer.require_installed()
     match = Match.of(scenario, peer, budget)
     snapshot = Snapshot(match.scenario.snapshot(), match.scenario.digest())
     store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
+    count = worker_count(scenario, workers)
     with (
         contextlib.closing(store),
-        backend_for(scenario, worker_count(scenario, workers)) as backend,
+        backend_for(scenario, 1 if peer.one_run_at_a_time else count) as backend,
     ):
+        if peer.one_run_at_a_time and workers is not None and workers > 1:
+            _warn(store, f"{peer.name} makes one run after the other: of the {workers} workers one is used.")
         final = play_into(store, backend, match, on_progress)
         return RunResult.read(store, folder, final=final)
+
+
+def _warn(store: Store, text: str) -> None:
+    """Keep a warning, once in the life of a run."""
+    if all(event.text != text for event in store.events()):
+        store.add_event("warning", text)
 
 
 def play_into(

@@ -41,6 +41,8 @@ class Peer(ABC):
     anytime: ClassVar[bool] = True
     plans_ahead: ClassVar[bool] = False
     """Whether it must know its budget before it begins."""
+    one_run_at_a_time: ClassVar[bool] = False
+    """Whether it waits for every run before it asks for the next, so that further workers would be idle."""
 
     def __post_init__(self) -> None:
         require_whole("the number of instances", self.instances)

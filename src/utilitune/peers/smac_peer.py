@@ -43,6 +43,7 @@ class Smac(Peer):
     trials: int = 2000
 
     name: ClassVar[str] = "smac"
+    one_run_at_a_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
