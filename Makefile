@@ -42,7 +42,7 @@ bench: $(VENV)/.test.stamp ## Measure speed; prints ratios within this one run.
 	$(BIN)/python -m benchmarks
 
 audit: $(VENV)/.test.stamp ## Long statistical studies (tens of minutes).
-	$(BIN)/python -m pytest -n auto -m audit -s
+	$(BIN)/python -m pytest -n auto -m audit -v -rP
 
 clean: ## Remove what the other targets made.
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
