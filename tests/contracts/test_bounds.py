@@ -120,7 +120,7 @@ def _watched(runtimes_s: NDArray[np.float64], captimes_s: NDArray[np.float64]) -
 
 
 class _Watching:
-    """The runs of one configuration: to their captimes, a second long only, and again with four times as long."""
+    """The runs of one configuration: up to their captimes, up to a second, and again up to four captimes."""
 
     def __init__(self, runtimes_s: NDArray[np.float64], captimes_s: NDArray[np.float64]) -> None:
         self._stopped = _watched(runtimes_s, captimes_s)
