@@ -4,8 +4,7 @@ For data with the cutoffs of the paper's own data sets the numbers are those of 
 For other data they are scaled by two times of the data: the one after which an answer has lost half its worth
 (k0, 60 s in the paper) and the one beyond which a configuration's slowest tenth of runs lie. The second is
 k0 where runtime is optimised: the paper's 100 s for minisat and 3000 s for CPLEX are, it says, similar to the
-captimes ICAR and SPC give each configuration. The look-alikes have the cutoffs of the paper's data, but not
-the same runtimes, so theirs is worked out too.
+captimes ICAR and SPC give each configuration.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ POSITIONS = 20_000
 _PAPER_K0_S = 60.0
 _LEAST_CUTOFF_FOR_PAPER_K0_S = 600.0
 _DAY_S = 86_400.0
-_LOOKALIKE = "lookalike:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ class Setting:
                 f"{source} names no cutoff, but the rivals need one: add it, as in {source}?cutoff=300"
             )
         half_s = _half_worth_s(matrix) if k0_s is None else k0_s
-        slow_s, captimes_s, patience_s, accuracy = _numbers(source, matrix)
+        slow_s, captimes_s, patience_s, accuracy = _numbers(matrix)
         return cls(
             source=source,
             digest=_digest(matrix),
@@ -111,15 +109,12 @@ class Setting:
         )
 
 
-def _numbers(source: str, matrix: RuntimeMatrix) -> tuple[float, tuple[float, ...], float, float]:
+def _numbers(matrix: RuntimeMatrix) -> tuple[float, tuple[float, ...], float, float]:
     """Uniform k0, captimes, patience of SPC and ε of ICAR: the paper's for data like its own, else scaled."""
-    lookalike = source.startswith(_LOOKALIKE)
     if matrix.cutoff_s == 900.0:
-        slow_s = _own_quantile_s(matrix) if lookalike else 100.0
-        return slow_s, (1.0, 10.0, 100.0, 500.0), 100 * _DAY_S, 0.25
+        return 100.0, (1.0, 10.0, 100.0, 500.0), 100 * _DAY_S, 0.25
     if matrix.cutoff_s == 10_000.0:
-        slow_s = _own_quantile_s(matrix) if lookalike else 3000.0
-        return slow_s, (10.0, 100.0, 1000.0, 5000.0), 1000 * _DAY_S, 0.1
+        return 3000.0, (10.0, 100.0, 1000.0, 5000.0), 1000 * _DAY_S, 0.1
     slow_s = _own_quantile_s(matrix)
     captimes_s = tuple(min(slow_s * factor, matrix.cutoff_s) for factor in (0.1, 0.5, 1.0, 5.0))
     mean_s = float(_capped_sample(matrix).mean())
