@@ -13,6 +13,10 @@ from utilitune.cli import main
         ("replay X --delta abc", "--delta takes a number, not 'abc'; see 'utilitune replay --help'"),
         ("replay X --delta=", "--delta takes a number, not ''; see 'utilitune replay --help'"),
         ("run x --max-runs 1.5", "--max-runs takes a whole number, not '1.5'; see 'utilitune run --help'"),
+        (
+            "evaluate x --workers 0",
+            "--workers takes a number of at least 1, not '0'; see 'utilitune evaluate --help'",
+        ),
         ("replay", "'utilitune replay' needs the argument DATA; see 'utilitune replay --help'"),
         ("replay X --detla 1", "'utilitune replay' has no option '--detla'; did you mean '--delta'?"),
         ("replay X --zzz", "'utilitune replay' has no option '--zzz'; see 'utilitune replay --help'"),

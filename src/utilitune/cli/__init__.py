@@ -67,7 +67,10 @@ def _nothing() -> None:
 def _top(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
 ) -> None:
-    """Find the best parameter settings for a program, with a proof."""
+    """Find the best parameter settings for a program, with a proof.
+
+    New here? 'utilitune demo' shows it at work, 'utilitune init' begins a task of your own.
+    """
     if version:
         from utilitune import __version__
 

@@ -30,7 +30,10 @@ def check(
     ],
     captime: Annotated[
         str | None,
-        typer.Option(help="Stop the run after this time.  [default: the largest captime, at most 60 s]"),
+        typer.Option(
+            help="Stop the run after this time, e.g. 5s.  [default: the scenario's largest captime, at most "
+            "60s]"
+        ),
     ] = None,
 ) -> None:
     """Check a scenario file, then make one real run of the default configuration.

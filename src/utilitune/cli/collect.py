@@ -11,7 +11,9 @@ _INTERRUPTED = 130  # what shells report after Ctrl-C
 
 
 def collect(
-    scenario: Annotated[Path, typer.Argument(help="The scenario file (see: utilitune init).")],
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
+    ],
     configurations: Annotated[
         int, typer.Option(min=1, help="How many configurations: the default, and random ones.")
     ] = 100,

@@ -18,12 +18,12 @@ def convert(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write.  [default: the standard output]")
     ] = None,
-    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Write a scenario as a commented Utilitune scenario that means the same.
+    """Turn a scenario of irace, SMAC or AClib into a commented one of ours that means the same.
 
-    There everything can be changed that the other tool has no word for: the utility, what is promised,
-    which runtime counts.
+    Such scenarios also run as they are. In a file of ours everything can be changed that the other tool has
+    no word for: the utility, what is promised, which runtime counts.
 
     For example:
 

@@ -96,13 +96,16 @@ def fetch(
 def describe(
     data: Annotated[str, typer.Argument(help="A file, an ASlib folder, or a name from the list.")],
     utility: Annotated[
-        str | None, typer.Option(help="Also rank the configurations, e.g. 'log-laplace(k0=60, alpha=1)'.")
+        str | None,
+        typer.Option(help="Also show what is best by this utility, e.g. 'log-laplace(k0=60, alpha=1)'."),
     ] = None,
     top: Annotated[int, typer.Option(help="How many of the best configurations to show.")] = 5,
-    measure: Annotated[str | None, typer.Option(help="Measure of an ASlib scenario to read.")] = None,
+    measure: Annotated[
+        str | None, typer.Option(help="Which measure of an ASlib scenario, if it has several.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Show the size of a data set, how many runs finished, how long they took, and the best rows."""
+    """Show the size of a data set, how many runs finished, how long they took, and what is best."""
     if top < 1:
         raise UsageError(f"--top must be at least 1, not {top}")
     worth = None if utility is None else parse_utility(utility)

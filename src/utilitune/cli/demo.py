@@ -14,7 +14,7 @@ def demo(
     ),
     time: Annotated[str, typer.Option(help="How long to configure, e.g. 30s or 10m.")] = "2m",
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at the same time.  [default: the cores]")
+        int | None, typer.Option(min=1, help="Runs at the same time.  [default: one per core]")
     ] = None,
 ) -> None:
     """Configure the SAT solver kissat for two minutes, then compare the answer with its default.

@@ -23,10 +23,24 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where to write scenario.toml.")] = Path(),
     template: Annotated[
         str | None,
-        typer.Option("--template", "-t", help="sat, command, python or recorded; without it you are asked."),
+        typer.Option(
+            "--template",
+            "-t",
+            help="What to configure: sat (a SAT solver), command (any program), python (a function) or "
+            "recorded (runtimes in a file); without it you are asked.",
+        ),
     ] = None,
 ) -> None:
-    """Write a commented scenario file to start from."""
+    """Write a commented scenario file to start from.
+
+    A scenario says what to run, which parameters may be changed, on which instances, and what an answer is
+    worth.
+
+    For example:
+
+    - `utilitune init my-task`
+    - `utilitune init my-task --template sat`
+    """
     from utilitune.scenario.template import companion_files, starter_scenario
 
     if template is None and not _is_terminal():

@@ -56,7 +56,7 @@ def sentence(error: typer.BadParameter, words: Sequence[str]) -> str:
         return f"'{place}' has no option {unknown!r}; {f'did you mean {near[0]!r}?' if near else help_page}"
     if parameter is not None and hasattr(error, "param_type"):
         return f"'{place}' needs {_shown(parameter)}; {help_page}"
-    if parameter is not None and (kind := _number_kind(error.message)):
+    if parameter is not None and (kind := _number_kind(parameter, error.message)):
         return f"{_shown(parameter)} takes {kind}{_given(parameter, words)}; {help_page}"
     text = error.format_message().rstrip(".")
     return f"{text[:1].lower()}{text[1:]}; {help_page}"
@@ -68,8 +68,11 @@ def _shown(parameter: Any) -> str:  # noqa: ANN401 - click's own type
     return option if option.startswith("-") else f"the argument {option.upper()}"
 
 
-def _number_kind(complaint: str) -> str:
+def _number_kind(parameter: Any, complaint: str) -> str:  # noqa: ANN401 - click's own type
     """Which numbers are wanted where something else was given; nothing if it was not about numbers."""
+    least = getattr(parameter, "min", getattr(getattr(parameter, "type", None), "min", None))
+    if least is not None:
+        return f"a number of at least {least}"
     if "integer" in complaint:
         return "a whole number"
     return "a number" if "number" in complaint or "float" in complaint else ""

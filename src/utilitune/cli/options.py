@@ -50,12 +50,13 @@ class PromiseOptions:
     epsilon: Annotated[
         float | None,
         typer.Option(
-            help="Stop once the answer is proved within this of the best.  [default: 0.1; with phases none]"
+            help="Stop once the answer's mean utility is proved this close to the best.  [default: 0.1; with "
+            "phases none]"
         ),
     ] = None
     gamma: Annotated[
         float | None,
-        typer.Option(help="... and the promise covers all but this fraction of the space (growing sets)."),
+        typer.Option(help="... to the best of all but this fraction of the space (growing sets)."),
     ] = None
     population: Annotated[
         str,
@@ -86,16 +87,25 @@ class RuleOptions:
             help="wager, growing sets, data with features: the share of rows that a model proposes."
         ),
     ] = 0.5
-    doubling: Annotated[str, typer.Option(help="Captime-doubling rule: new or old.")] = "new"
+    doubling: Annotated[
+        str, typer.Option(help="up, oup, coup: the paper's new or old rule of when to double a captime.")
+    ] = "new"
     captime0: Annotated[
         str | None,
-        typer.Option(help="First captime, e.g. 1 or 500ms.  [default: 1; wager: by the utility function]"),
+        typer.Option(
+            help="The first captime: how long a run may take at first, e.g. 1 or 500ms.  [default: 1; wager: "
+            "by the utility function]"
+        ),
     ] = None
     captime: Annotated[
         str | None, typer.Option(help="naive and rivals: their one captime, e.g. 60 or 1m.")
     ] = None
     accounting: Annotated[
-        str, typer.Option(help="A capped run that goes on: restart pays from zero, resume the extra seconds.")
+        str,
+        typer.Option(
+            help="What it costs to go on with a run that was stopped: restart pays from zero, resume the "
+            "extra seconds."
+        ),
     ] = "restart"
 
 
@@ -112,7 +122,7 @@ class PhaseOptions:
     gamma_schedule: Annotated[
         str | None, typer.Option(help="coup: your own γ per phase, e.g. 0.5,0.2,0.1.")
     ] = None
-    phases: Annotated[int | None, typer.Option(help="coup: most phases.")] = None
+    phases: Annotated[int | None, typer.Option(help="coup: stop after this many phases.")] = None
 
     def chosen(self) -> Schedule | str:
         """The user's own schedule, if there is one, or the name of another."""
@@ -138,9 +148,9 @@ class PlayerOptions:
     procedure: Annotated[
         str,
         typer.Option(
-            help="wager, coup, oup, up or naive; or, without any promise, a rival: successive-halving, "
-            "hyperband, ac-band, car, icar or spc; or, on data with features, another package: "
-            "optuna-random, optuna-tpe, smac or irace."
+            help="Ours: wager; the paper's: coup, oup, up or naive; or, without any promise, a rival: "
+            "successive-halving, hyperband, ac-band, car, icar or spc; or, on data with features, another "
+            "package: optuna-random, optuna-tpe, smac or irace."
         ),
     ] = "wager"
     utility: Annotated[

@@ -21,28 +21,36 @@ def run(
     folder: Annotated[
         Path | None, typer.Option(help="Where the run is kept.  [default: SCENARIO's name with .run]")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Runs at the same time.  [default: the cores]")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Runs at the same time.  [default: as in the scenario, or one per core]"),
+    ] = None,
     epsilon: Annotated[
-        float | None, typer.Option(help="Stop once the answer is proved within this of the best.")
+        float | None,
+        typer.Option(help="Stop once the answer's mean utility is proved this close to the best, e.g. 0.05."),
     ] = None,
     gamma: Annotated[
-        float | None, typer.Option(help="... and the promise covers all but this fraction of the space.")
+        float | None,
+        typer.Option(help="... to the best of all but this fraction of all configurations, e.g. 0.05."),
     ] = None,
     max_time: Annotated[
-        str | None, typer.Option(help="Stop after this much time in target runs, e.g. 3600 or 10h.")
+        str | None, typer.Option(help="Stop after this much time in runs of the program, e.g. 3600 or 10h.")
     ] = None,
-    max_wall_time: Annotated[str | None, typer.Option(help="Stop after this much time on the clock.")] = None,
+    max_wall_time: Annotated[
+        str | None, typer.Option(help="Stop after this much time on the clock, e.g. 30m.")
+    ] = None,
     max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None,
     reuse: Annotated[
         Path | None,
         typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
     ] = None,
-    plain: Annotated[bool, typer.Option(help="Plain lines instead of a live view.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="Plain lines instead of a live view.")] = False,
 ) -> None:
     """Find the best configuration of a program, with a proof.
 
-    Starts a run, or goes on with the one in the folder: budgets and targets may be larger than
-    before. Ctrl-C at any moment leaves a valid answer, and starting again goes on from there.
+    Tries configurations on the training instances until the scenario's goal is proved or its budget is
+    spent, and shows all the while what is proved. Ctrl-C at any moment leaves a valid answer, and starting
+    again goes on from there; the options below may then ask for more than before.
 
     For example:
 

@@ -21,7 +21,9 @@ _LONGEST_DETAIL = 80
 
 def runs(
     folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
-    configuration: Annotated[int | None, typer.Option(help="Only runs of this configuration.")] = None,
+    configuration: Annotated[
+        int | None, typer.Option(help="Only runs of the configuration with this number; 0 is the default.")
+    ] = None,
     status: Annotated[
         str | None, typer.Option(help="Only these: finished, timeout, crashed, memout or wrong-answer.")
     ] = None,

@@ -23,7 +23,7 @@ def stop(
 ) -> None:
     """Ask a run at work to stop in good order; its answer stays valid and it can be started again.
 
-    Runs of the target that are under way are ended and do not count.
+    Runs of the program that are under way are ended and do not count.
     """
     import contextlib
 
