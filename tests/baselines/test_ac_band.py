@@ -65,7 +65,7 @@ def test_a_race_by_hand():
     # All three pay the winner's time: 3 · (1 + 4 + 10 + 3) = 54 s in 12 runs.
     runs = recorded([[1, 5, 20, 12], [2, 4, 20, 3], [3, 6, 20, 9]], cutoff_s=10)
     arena = _Arena(runs, 10.0, Feedback.WINS)
-    assert arena.race([0, 1, 2], 4, keep=2) == [1, 0]
+    assert arena.race([0, 1, 2], 4, keep=2) == [0, 1]
     assert (arena.total_time_s, arena.runs) == (54.0, 12)
 
 
@@ -112,7 +112,8 @@ def test_a_clear_best_row_is_found():
         ({"delta": 0.0}, "delta must lie strictly between 0 and 1"),
         ({"budget": 0}, "must be a whole number of at least 1"),
         ({"budget": 300}, "more than the 200 there are"),
-        ({"budget": 3}, "3 instances are too few"),
+        ({"budget": 3}, r"the instances \(3\) are too few"),
+        ({"alpha": 1e-17}, r"alpha \(1e-17\) is so small that no number of draws would do"),
         ({"feedback": "speed"}, "the feedback must be"),
         ({"captime_s": math.inf}, "the captime must be a positive number"),
     ],

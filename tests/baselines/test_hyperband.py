@@ -52,6 +52,33 @@ def test_spending_worked_by_hand():
     assert _spend(look, 1.0, scores, runs) == (0.0, 0)
 
 
+def test_nothing_begins_once_the_seconds_are_used():
+    # The second run ends with the last second: it is complete, and the third is not begun, short as it is.
+    runs = recorded([[0.5, 0.5, 0, 1]], utility="uniform(k0=4)")
+    look = _Look(0)
+    assert _spend(look, 1.0, Scores(runs, Objective.UTILITY, 8.0), runs) == (1.0, 2)
+    assert (look.completed, look.value) == (2, 0.875)
+
+
+def test_rounding_errors_decide_no_ties():
+    # With 3.1 s both are cut on the fifth instance: means of .62 s, which floats tell apart.
+    # The second row wins the first bracket (3.1 s / 3 take it further), so it stays.
+    rows = [[0.1, 0.5, 0.5, 0.6, 9.0], [0.1, 0.2, 0.3, 0.3, 9.0]]
+    points, _ = play(Hyperband(resource_s=3.1, objective=Objective.RUNTIME), recorded(rows))
+    assert [point.best_index for point in points] == [1, 1]
+
+
+def test_more_seconds_than_the_data_have_are_refused():
+    rival = Hyperband(resource_s=1e300)
+    with pytest.raises(UtilituneError, match="can use on 2 instances: choose at most 20 s"):
+        play(rival, recorded([[1, math.inf], [2, 3]], cutoff_s=10))
+    with pytest.raises(UtilituneError, match="choose at most 6 s"):
+        play(rival, recorded([[1, 1], [2, 3]]))
+    with pytest.raises(UtilituneError, match="choose at most 14 s"):
+        play(Hyperband(resource_s=15, captime_s=7), recorded([[1, math.inf], [2, 3]]))
+    play(Hyperband(resource_s=14, captime_s=7), recorded([[1, math.inf], [2, 3]]))
+
+
 def test_instances_advance():
     # On the first instance configuration 0 is faster, on all others it is slower. Looking at one instance
     # again and again would choose it.

@@ -50,6 +50,10 @@ def test_the_number_of_runs_is_the_papers():
     assert naive_runs(8, 0.1, 0.25, 0.1) == 452
 
 
+def test_no_epsilon_is_too_small_for_a_number():
+    assert naive_runs(8, 0.1, 1e-200, 0.0) > 10**30
+
+
 def test_a_captime_still_worth_epsilon_is_refused():
     with pytest.raises(UtilituneError, match=r"u\(2 s\) = 0\.5 is not below 0\.5: choose a larger captime"):
         engine_on(2, captime_s=2.0)

@@ -104,6 +104,20 @@ def test_bad_settings_are_refused(settings: dict[str, float], sentence: str):
         play(SuccessiveHalving(**settings), runs)
 
 
+def test_a_budget_that_would_do_is_named_only_if_there_is_one():
+    # 9 configurations, 4 rounds: 36 runs at least, and these need 1 + 1 + 3 + 4 = 9 instances.
+    with pytest.raises(UtilituneError, match="no budget is small enough, so bring more instances"):
+        play(SuccessiveHalving(budget=36), recorded(constant([1] * 9, 8)))
+    assert play(SuccessiveHalving(budget=36), recorded(constant([1] * 9, 9)))[0][-1].runs == 9 + 5 + 9 + 8
+
+
+def test_ties_go_to_whoever_was_drawn_first_not_to_whoever_led():
+    # n = 4, B = 16: after 2 instances row 1 leads row 0; after 4 further ones both have 8 s in all.
+    rows = [[2, 2, 1, 1, 1, 1], [1, 1, 1, 1, 2, 2], [9] * 6, [9] * 6]
+    points, _ = play(SuccessiveHalving(budget=16), recorded(rows))
+    assert [point.best_index for point in points] == [1, 0]
+
+
 def test_runs_that_never_finish_need_a_captime():
     runs = recorded([[1, math.inf], [1, 2]])
     with pytest.raises(UtilituneError, match="set a captime"):

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from utilitune.domain import StopReason
 
 
+_ROUNDING = 1e-9  # so that a quotient that is a whole number is not missed
+
+
 class Feedback(StrEnum):
     """What a race counts: the instances a configuration won, or the utility of those answers."""
 
@@ -70,12 +73,12 @@ class Epoch(NamedTuple):
 
 def needed_draws(alpha: float, delta: float) -> int:
     """N = ⌈log2 δ / log2(1 − α)⌉ draws hold one of the best fraction α with probability 1 − δ."""
-    return math.ceil(math.log2(delta) / math.log2(1 - alpha))
+    return max(1, math.ceil(math.log(delta) / math.log1p(-alpha) - _ROUNDING))
 
 
 def epoch_count(draws: int) -> int:
-    """E = ⌈log2(n0 / (n0 − N))⌉ epochs, with n0 = N + 1."""
-    return math.ceil(math.log2(draws + 1))
+    """E = ⌈log2(n0 / (n0 − N))⌉ epochs, with n0 = N + 1: as many as N has binary digits."""
+    return draws.bit_length()
 
 
 def epoch_divisor(epoch: int, draws: int, race_size: int) -> float:
@@ -98,7 +101,7 @@ def epochs(draws: int, race_size: int, budget: int) -> list[Epoch]:
     return [
         Epoch(
             configurations=math.ceil((draws + 1) / 2**e) + 1,
-            instances=math.floor(budget / epoch_divisor(e, draws, race_size) + 1e-9),
+            instances=math.floor(budget / epoch_divisor(e, draws, race_size) + _ROUNDING),
             elimination=Elimination(race_size, e),
         )
         for e in range(1, epoch_count(draws) + 1)
@@ -131,6 +134,10 @@ class ACBand:
     def __post_init__(self) -> None:
         require_probability("alpha", self.alpha)
         require_probability("delta", self.delta)
+        if 1 - self.alpha == 1:
+            raise UsageError(
+                f"alpha ({self.alpha:g}) is so small that no number of draws would do: choose a larger one"
+            )
         check_optional_captime(self.captime_s)
         if self.budget is not None:
             require_whole("the budget of AC-Band", self.budget)
@@ -172,9 +179,9 @@ class ACBand:
         for number, epoch in enumerate(plan, start=1):
             if _smallest_share(epoch) < 1:
                 raise UsageError(
-                    f"{budget} instances are too few for AC-Band with race_size {self.race_size} and alpha "
-                    f"{self.alpha:g}, as a race of epoch {number} would get none: bring more instances, or "
-                    "choose a larger alpha or race_size"
+                    f"the instances ({budget}) are too few for AC-Band with race_size {self.race_size}, "
+                    f"alpha {self.alpha:g} and delta {self.delta:g}, as a race of epoch {number} would get "
+                    "none: bring more instances, or choose a larger race_size, alpha or delta"
                 )
         return plan
 
@@ -195,7 +202,7 @@ class _Arena:
         self.runs = 0
 
     def race(self, rows: list[int], instances: int, keep: int) -> list[int]:
-        """Race on fresh instances; return the `keep` best, the earlier ones first on ties.
+        """Race on fresh instances; return the `keep` best in the order given, which decides ties.
 
         On an instance only the winner gives an answer: it scores 1, or the utility of its runtime. The
         others are stopped without one. If none finishes before the captime, nobody scores.
@@ -212,7 +219,7 @@ class _Arena:
         totals = np.bincount(winner, weights=score, minlength=len(rows))
         self.total_time_s += len(rows) * float(np.minimum(winning_s, self._captime_s).sum())
         self.runs += len(rows) * instances
-        return [rows[i] for i in np.argsort(-totals, kind="stable")[:keep]]
+        return [rows[i] for i in sorted(np.argsort(-totals, kind="stable")[:keep])]
 
 
 def _eliminate(arena: _Arena, rows: list[int], epoch: Epoch) -> int:

@@ -29,11 +29,14 @@ from utilitune.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from numpy.typing import NDArray
+
     from utilitune.baselines.rival import Allowance, RecordedRuns
     from utilitune.domain import StopReason
 
 
 _FIRST_RUNS = 64  # how far to look at first for the end of a configuration's seconds
+_DECIMALS = 9  # of a value: a nanosecond, or as little utility, decides nothing
 
 
 class Rung(NamedTuple):
@@ -114,46 +117,71 @@ class Hyperband:
     def play(self, runs: RecordedRuns, allowance: Allowance) -> Generator[Standing, None, StopReason]:
         """Play bracket after bracket; the best winner so far stands after each."""
         del allowance  # the driver looks after every bracket
-        scores = Scores(runs, self.objective, runs.captime_s(self.captime_s))
+        captime_s = runs.captime_s(self.captime_s)
+        self._check_resource(runs, captime_s)
+        scores = Scores(runs, self.objective, captime_s)
         draws = Draws(runs.order)
         known: dict[int, _Look] = {}
         winner, best_value = -1, -math.inf
         total_time_s, made = 0.0, 0
         for rungs in brackets(self.resource_s, self.eta, runs.configurations):
-            looks = [known.setdefault(row, _Look(row)) for row in draws.take(rungs[0].configurations)]
+            rows = draws.take(rungs[0].configurations)
+            drawn = {row: number for number, row in enumerate(rows)}
+            looks = [known.setdefault(row, _Look(row)) for row in rows]
             for rung in rungs:
                 for look in looks:
                     paid_s, paid_runs = _spend(look, rung.resource_s, scores, runs)
                     total_time_s += paid_s
                     made += paid_runs
-                looks.sort(key=lambda look: -look.value)
+                looks.sort(key=lambda look: (-look.value, drawn[look.row]))
                 looks = looks[: max(1, len(looks) // self.eta)]
             if looks[0].value > best_value:
                 winner, best_value = looks[0].row, looks[0].value
             yield Standing(winner, total_time_s, made, draws.seen, 1)
         return finished("Hyperband has played all its brackets: a larger resource gives a surer answer.")
 
+    def _check_resource(self, runs: RecordedRuns, captime_s: float) -> None:
+        """Refuse seconds that no configuration could use: they would only add brackets that tell nothing."""
+        longest_s = runs.limit_s
+        if math.isinf(longest_s):
+            runtimes_s = runs.evidence.runtime_s
+            at_least_s = captime_s if math.isfinite(captime_s) else 0.0
+            longest_s = float(np.max(runtimes_s, initial=at_least_s, where=np.isfinite(runtimes_s)))
+        most_s = max(self.eta, math.ceil(runs.positions * longest_s))
+        if self.resource_s > most_s:
+            raise UsageError(
+                f"the resource of Hyperband ({self.resource_s:g} s) is more than a configuration can use on "
+                f"{runs.positions} instances: choose at most {most_s} s"
+            )
+
 
 def _spend(look: _Look, resource_s: float, scores: Scores, runs: RecordedRuns) -> tuple[float, int]:
     """Let a configuration run on until it has used its seconds; return what that newly costs.
 
     Instances advance in their order. Those completed on an earlier rung are known; the one that was cut
-    begins anew, as a run cannot be continued. The value is the mean over all instances begun.
+    begins anew, as a run cannot be continued. The value is the mean over all instances begun. Runtimes that
+    use up the same seconds often have equal means, so these are compared without their rounding errors.
     """
     end = min(runs.positions, max(_FIRST_RUNS, 2 * look.completed))
-    values, seconds = scores.of(look.row, 0, end)
-    while end < runs.positions and seconds.sum() <= resource_s:
+    values, spent_s = _first_runs(look.row, end, scores)
+    while end < runs.positions and spent_s[-1] < resource_s:
         end = min(runs.positions, 2 * end)
-        values, seconds = scores.of(look.row, 0, end)
-    spent_s = np.cumsum(seconds)
-    completed = int(np.searchsorted(spent_s, resource_s, side="right"))
+        values, spent_s = _first_runs(look.row, end, scores)
+    begun = min(end, int(np.searchsorted(spent_s, resource_s)) + 1)
+    cut = bool(spent_s[begun - 1] > resource_s)
+    completed = begun - cut
     completed_s = float(spent_s[completed - 1]) if completed else 0.0
     left_s = resource_s - completed_s
-    cut = completed < runs.positions and left_s > 0
     total = float(values[:completed].sum()) + (scores.worth(left_s) if cut else 0.0)
-    look.value = total / (completed + cut)
+    look.value = round(total / begun, _DECIMALS)
     if completed < look.completed:
         return 0.0, 0  # a thorough look of an earlier bracket, at a configuration that was drawn again
     paid = completed_s - look.completed_s + (left_s if cut else 0.0), completed - look.completed + cut
     look.completed, look.completed_s = completed, completed_s
     return paid
+
+
+def _first_runs(row: int, end: int, scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of a row's first runs, and the seconds spent after each."""
+    values, seconds = scores.of(row, 0, end)
+    return values, np.cumsum(seconds)

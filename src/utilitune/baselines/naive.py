@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from utilitune.utility import Utility
 
 
+_SMALLEST_SQUARE = 1e-30  # of ε − u(κ): a smaller one needs more runs than can be made, and is not told apart
+
+
 def naive_runs(configurations: int, delta: float, epsilon: float, captime_utility: float) -> int:
     """M = ⌊2 ln(2n/δ) / (ε − u(κ))²⌋ + 1 runs of each configuration."""
-    return math.floor(2 * math.log(2 * configurations / delta) / (epsilon - captime_utility) ** 2) + 1
+    square = max((epsilon - captime_utility) ** 2, _SMALLEST_SQUARE)
+    return math.floor(2 * math.log(2 * configurations / delta) / square) + 1
 
 
 @compiled

@@ -84,6 +84,7 @@ class SuccessiveHalving:
         plan = self._plan(runs)
         scores = Scores(runs, self.objective, runs.captime_s(self.captime_s))
         alive = [int(row) for row in runs.order]
+        drawn = np.argsort(runs.order)
         total = np.zeros(runs.configurations)
         total_time_s, made, begun = 0.0, 0, 0
         if not plan:
@@ -95,7 +96,7 @@ class SuccessiveHalving:
                 total_time_s += float(paid_s.sum())
             begun += further
             made += survivors * further
-            alive = sorted(alive, key=lambda row: -total[row])[: (survivors + 1) // 2]
+            alive = sorted(alive, key=lambda row: (-total[row], drawn[row]))[: (survivors + 1) // 2]
             yield Standing(alive[0], total_time_s, made, runs.configurations, len(alive))
         return finished("Successive Halving has spent its budget: a larger one gives a surer answer.")
 
@@ -109,9 +110,12 @@ class SuccessiveHalving:
             )
         needed = sum(further for _, further in plan)
         if needed > runs.positions:
+            most = largest_budget(runs.configurations, runs.positions)
+            advice = f"choose a budget of at most {most}"
+            if most < runs.configurations * len(plan):
+                advice = "no budget is small enough, so bring more instances"
             raise UsageError(
                 f"a budget of {self.budget} runs needs {needed} instances for the last survivors, but there "
-                f"are only {runs.positions}: choose a budget of at most "
-                f"{largest_budget(runs.configurations, runs.positions)}"
+                f"are only {runs.positions}: {advice}"
             )
         return plan
