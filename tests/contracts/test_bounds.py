@@ -134,7 +134,7 @@ class _Watching:
     def in_flight(self, count: int) -> NDArray[np.float64]:
         """The first runs, the last three of them still in flight."""
         ended = max(0, count - 3)
-        return np.hstack([self._stopped[:, :ended], self._begun[:, ended:count]])
+        return np.concatenate([self._stopped[:, :ended], self._begun[:, ended:count]], axis=1)
 
 
 def _moments(challenger: _Watching, leader: _Watching, runs: int, population: int) -> Iterator[Seen]:
