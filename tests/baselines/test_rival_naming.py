@@ -49,6 +49,7 @@ def test_settings_are_split_at_the_first_equals_sign():
         ("spc", {"multiplier": "two"}, "multiplier must be a number, not 'two'"),
         ("spc", {"captime": "soon"}, "not a duration"),
         ("icar", {"guess-best": "maybe"}, "must be yes or no, not 'maybe'"),
+        ("ac-band", {"race_size": "2", "race-size": "3"}, "setting 'race_size' of ac-band is given twice"),
         ("car", {"delta": "1.5"}, "delta must lie strictly between 0 and 1"),
     ],
 )

@@ -66,6 +66,13 @@ def test_a_captime_is_given_like_that_of_naive(data: Path, capsys: pytest.Captur
     assert json.loads(short)["total_time_s"] == json.loads(also_short)["total_time_s"] <= 400 * 0.5
 
 
+def test_a_captime_given_in_both_ways_is_refused(data: Path, capsys: pytest.CaptureFixture[str]):
+    halving = ("replay", data, "--procedure", "successive-halving", "--set", "budget=400")
+    code, _, error = run(capsys, *halving, "--captime", "1", "--set", "captime=2")
+    assert code == 2
+    assert "given twice, by --captime and by --set" in error
+
+
 def test_a_table_is_written_and_a_picture_refused(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -73,6 +73,8 @@ def with_settings(kind: Callable[..., Kind], name: str, settings: Mapping[str, s
         word = setting.replace("-", "_")
         if word not in known:
             raise UsageError(f"{name} has no setting {setting!r}; {did_you_mean(word, known)}")
+        if known[word].name in given:
+            raise UsageError(f"the setting {word!r} of {name} is given twice")
         given[known[word].name] = _value(word, text, known[word])
     for word, field in known.items():
         if field.default is MISSING and field.name not in given:

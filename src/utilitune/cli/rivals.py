@@ -49,8 +49,10 @@ def read_rival(
             f"{', '.join(settings_of(kind))}"
         )
     given = split_settings(settings)
+    if captime is not None and "captime" in given:
+        raise UsageError("the captime is given twice, by --captime and by --set: leave one of them out")
     if captime is not None:
-        given.setdefault("captime", captime)
+        given["captime"] = captime
     if name in PEERS:
         return peer_named(name, {"seed": str(seed), **given})
     return rival_named(name, given)
