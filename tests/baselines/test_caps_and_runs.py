@@ -139,11 +139,29 @@ def test_gamma_limits_how_many_rows_are_drawn():
     assert points[-1].configurations == 8
 
 
+def test_the_answer_is_the_one_left_whoever_set_the_bound():
+    # b = ⌈26 ln(2 · 2 / .9) / .5⌉ = 78. The first row's means begin with 300 runs of no time and set a bound
+    # that its later runs of 10 s exceed by far; the second row's mean stays at half a second.
+    rows = [[10.0] * 78 + [0.0] * 300 + [10.0] * 1000, [10.0] * 78 + [0.5] * 1300]
+    points, stop = play(CapsAndRuns(epsilon=0.1, delta=0.5, zeta=0.9), recorded(rows))
+    assert stop.code == "finished"
+    assert (points[-1].best_index, points[-1].alive) == (1, 1)
+
+
+def test_runs_that_take_no_time_are_looks_as_well():
+    points, _ = play(CapsAndRuns(epsilon=0.9, delta=0.9, zeta=0.9), recorded(constant([0.0, 0.0], 300)))
+    assert (points[-1].configurations, points[-1].alive, points[-1].runs) == (2, 2, 0)
+
+
 def test_the_time_allowed_ends_it():
-    runs = recorded(constant([2.0, 2.0], 5000), cutoff_s=10)
-    points, stop = play_rival(CapsAndRuns(delta=0.5), runs, Allowance(total_time_s=300))
+    # In the midst of a round of a thousand turns, with the turn that uses it up.
+    runs = recorded(constant([2.0] * 1000, 5000), cutoff_s=10)
+    points, stop = play_rival(CapsAndRuns(delta=0.5), runs, Allowance(total_time_s=301))
     assert stop.code == "time-limit"
-    assert 300 <= points[-1].total_time_s < 310
+    assert points[-1].total_time_s == 302
+    points, stop = play_rival(CapsAndRuns(delta=0.5), runs, Allowance(runs=77))
+    assert stop.code == "run-limit"
+    assert points[-1].runs == 77
 
 
 @pytest.mark.parametrize(
@@ -154,7 +172,11 @@ def test_the_time_allowed_ends_it():
         ({"epsilon": 0}, "epsilon must be a positive number"),
         ({"gamma": 1.5}, "gamma must lie strictly between 0 and 1"),
         ({"gamma": 0.01}, "gamma = 0.01 needs 492 random configurations, but there are only 3"),
+        ({"gamma": 1e-17}, "gamma must be at least 1e-09, not 1e-17"),
+        ({"delta": 5e-324}, "delta must be at least 1e-09"),
+        ({"zeta": 1e-300}, "zeta must be at least 1e-09"),
         ({"slice_s": 0}, "the slice must be a positive number"),
+        ({"slice_s": 1e-300}, "the slice must be at least 0.001 s"),
         ({"delta": 0.1}, "need 1247 instances, but there are only 400"),
     ],
 )

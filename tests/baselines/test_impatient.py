@@ -9,6 +9,7 @@ from baselines.recorded_runs import constant, exponential, play, recorded
 from utilitune import UtilituneError
 from utilitune.baselines import bernstein_race as kernel
 from utilitune.baselines.impatient import ImpatientCapsAndRuns, pool_sizes, precheck_instances
+from utilitune.baselines.rival import Allowance, play_rival
 
 
 def test_pool_sizes_by_hand():
@@ -114,6 +115,32 @@ def test_prechecks_spare_most_of_the_first_phase():
     points, _ = play(rival, runs)
     assert points[-1].best_index < 8
     assert points[-1].configurations == 18
+
+
+@pytest.mark.parametrize("allowed_s", [200.0, 1234.5, 2500.0, 3500.0])
+def test_the_time_allowed_ends_it_even_within_prechecks(allowed_s: float):
+    # Pools of 8 and 18 draws on constant runtimes of 2 s: no turn and no run takes longer.
+    runs = recorded(constant([2.0] * 18, 900))
+    rival = ImpatientCapsAndRuns(gamma=0.2, delta=0.9, zeta=0.5, epsilon=0.1)
+    points, stop = play_rival(rival, runs, Allowance(total_time_s=allowed_s))
+    assert stop.code == "time-limit"
+    assert allowed_s <= points[-1].total_time_s < allowed_s + 2
+
+
+@pytest.mark.parametrize(
+    ("positions", "settings", "sentence"),
+    [
+        # 2 · ⌈32.1 ln(2 / (.9/12))⌉ = 2 · ⌈105.4⌉; caps need only ⌈26 ln(2 · 6 / (.9/12)) / .95⌉ + 2 = 141.
+        (211, {}, "needs 212 instances for its prechecks, but there are only 211"),
+        # ⌈26 ln(2 · 6 / (.9/13/6)) / .75⌉ = ⌈240.8⌉.
+        (240, {"guess_best": True}, "needs 241 instances for its guess of the best, but there are only 240"),
+    ],
+)
+def test_instances_must_suffice_for_every_check(positions: int, settings: dict[str, bool], sentence: str):
+    rival = ImpatientCapsAndRuns(gamma=0.4, delta=0.95, zeta=0.9, **settings)
+    with pytest.raises(UtilituneError, match=sentence):
+        play(rival, recorded(constant([1.0] * 8, positions)))
+    play(rival, recorded(constant([1.0] * 8, positions + 1)))
 
 
 @pytest.mark.parametrize(

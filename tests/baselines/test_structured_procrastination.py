@@ -136,6 +136,11 @@ def test_the_time_allowed_is_kept_but_for_the_last_run():
     assert len(times) > 40  # about 20 per decade
 
 
+def test_bounds_may_never_be_refreshed():
+    points, _ = play(StructuredProcrastination(refresh_every=10**30), recorded(constant([3.0], 40)))
+    assert points[-1].total_time_s == pytest.approx(120.0)
+
+
 def test_runs_that_take_no_time_come_to_an_end():
     _, stop = play(StructuredProcrastination(), recorded(constant([0.0, 0.0], 30)))
     assert stop.code == "instances-exhausted"
@@ -144,9 +149,10 @@ def test_runs_that_take_no_time_come_to_an_end():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"multiplier": 1.0}, "a number above 1"),
-        ({"multiplier": math.inf}, "a number above 1"),
+        ({"multiplier": 1.0}, "a number of at least 1.01"),
+        ({"multiplier": math.inf}, "a number of at least 1.01"),
         ({"captime0_s": 0.0}, "the first captime must be a positive number"),
+        ({"captime0_s": 1e-320}, "the first captime must be at least 1e-06 s"),
         ({"captime_s": -1.0}, "the captime must be a positive number"),
         ({"refresh_every": 0}, "refresh_every must be a whole number of at least 1"),
     ],

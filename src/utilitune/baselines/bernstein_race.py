@@ -56,10 +56,22 @@ class Rules(NamedTuple):
 
 
 class Account(NamedTuple):
-    """What all races of one procedure share: the runs, how far each was watched, bound and costs."""
+    """What all races of one procedure share.
+
+    Attributes:
+        evidence: The runs.
+        rows: Row of each configuration.
+        allowed: The seconds and the runs after which nothing more is begun.
+        begun: Which configurations were looked at.
+        watched_s: How far each run was watched.
+        shared: The global bound and the seconds paid.
+        counters: Runs that cost time, and who set the bound last.
+    """
 
     evidence: Evidence
     rows: NDArray[np.int64]
+    allowed: tuple[float, int]
+    begun: NDArray[np.bool_]
     watched_s: NDArray[np.float64]
     shared: NDArray[np.float64]
     counters: NDArray[np.int64]
@@ -87,11 +99,15 @@ class Race(NamedTuple):
 CURSOR, KEPT, LEFT, PASSES, FINISHED = range(5)
 
 
-def new_account(evidence: Evidence, rows: NDArray[np.int64]) -> Account:
+def new_account(
+    evidence: Evidence, rows: NDArray[np.int64], allowed: tuple[float, int] = (math.inf, 2**62)
+) -> Account:
     """Nothing watched, nothing paid, no bound."""
     return Account(
         evidence=evidence,
         rows=rows,
+        allowed=allowed,
+        begun=np.zeros(len(rows), dtype=np.bool_),
         watched_s=np.zeros((len(rows), len(evidence.column))),
         shared=np.array([math.inf, 0.0]),
         counters=np.array([0, -1], dtype=np.int64),
@@ -127,12 +143,21 @@ def watch(account: Account, limit_s: float, i: int, position: int, until_s: floa
     runtime_s = evidence.runtime_s[evidence.base[account.rows[i]] + evidence.column[position]]
     lasted_s: float = min(runtime_s, limit_s, until_s)
     before_s = account.watched_s[i, position]
+    account.begun[i] = True
     if lasted_s > before_s:
         if before_s == 0.0:
             account.counters[RUNS] += 1
         account.shared[TOTAL] += lasted_s - before_s
         account.watched_s[i, position] = lasted_s
     return lasted_s
+
+
+@inlined
+def is_spent(account: Account) -> bool:
+    """Whether all the seconds or runs that are allowed were used."""
+    used_s: float = account.shared[TOTAL]
+    runs: int = account.counters[RUNS]
+    return used_s >= account.allowed[0] or runs >= account.allowed[1]
 
 
 @inlined
@@ -260,10 +285,25 @@ def _settled(race: Race, members: NDArray[np.int64]) -> int:
 
 
 @compiled
+def _turn(race: Race, rules: Rules, i: int) -> bool:
+    """A turn of one configuration; whether it still takes any."""
+    if race.status[i] == CAP:
+        _seek_cap(race, rules, i)
+    elif race.status[i] == MEAN:
+        _seek_mean(race, rules, i)
+    else:
+        return False
+    return True
+
+
+@compiled
 def advance_race(
     race: Race, rules: Rules, members: NDArray[np.int64], pause_total_s: float, enough: int
 ) -> int:
-    """Turns for all members until the race is settled, so much is paid, or `enough` members pause."""
+    """Turns for all members until the race is settled, so much is paid, or `enough` members pause.
+
+    When the allowance is spent it returns at once, otherwise only where a round of turns is complete.
+    """
     paused = 0
     for i in members:
         paused += race.status[i] == PAUSED
@@ -274,13 +314,9 @@ def advance_race(
         if race.account.shared[TOTAL] >= pause_total_s:
             return GOES_ON
         for i in members:
-            if race.status[i] == CAP:
-                _seek_cap(race, rules, i)
-            elif race.status[i] == MEAN:
-                _seek_mean(race, rules, i)
-            else:
-                continue
-            if race.status[i] == PAUSED:
+            if is_spent(race.account):
+                return GOES_ON
+            if _turn(race, rules, i) and race.status[i] == PAUSED:
                 paused += 1
                 if paused == enough:
                     return ENOUGH_PAUSED
@@ -292,7 +328,7 @@ def precheck(account: Account, i: int, instances: int, spread: float, slices: tu
 
     Stage 1 seeks the time τ within which 80 % of b' runs finish, and gives up at 1.9 b' T seconds of work.
     Stage 2 runs on b' further instances at cap τ, stops when it has taken more than 2.99 b' T, and passes if
-    mean − (sd sqrt(2 x / j) + 3 τ x / j) ≤ T.
+    mean − (sd sqrt(2 x / j) + 3 τ x / j) ≤ T. Where the allowance ends it, nothing speaks against it yet.
     """
     bound_s: float = account.shared[BOUND]
     pending = np.arange(instances).astype(np.int32)
@@ -301,6 +337,8 @@ def precheck(account: Account, i: int, instances: int, spread: float, slices: tu
     work_s = cap_s = 0.0
     finishing = math.ceil(0.8 * instances)
     while walk[FINISHED] < finishing:
+        if is_spent(account):
+            return True
         took_s, runtime_s = advance_pending(account, pending, walk, i, slices)
         work_s += took_s
         cap_s = max(cap_s, runtime_s)
@@ -309,6 +347,8 @@ def precheck(account: Account, i: int, instances: int, spread: float, slices: tu
     work_s = squares = 0.0
     samples = 0
     while samples < instances and work_s <= 2.99 * instances * bound_s:
+        if is_spent(account):
+            return True
         lasted_s = watch(account, slices[1], i, instances + samples, cap_s)
         work_s += lasted_s
         squares += lasted_s * lasted_s

@@ -32,6 +32,15 @@ if TYPE_CHECKING:
 
     from utilitune.baselines.rival import Allowance, RecordedRuns
 
+_SMALLEST_SHARE = 1e-9  # no data suffice for less, and numbers of instances and draws stay printable
+_SHORTEST_SLICE_S = 0.001  # turns that take no time would never end
+
+
+def require_share(name: str, value: float) -> None:
+    """Refuse what is no share between 0 and 1, or one so small that no recording could ever suffice."""
+    if require_probability(name, value) < _SMALLEST_SHARE:
+        raise UsageError(f"{name} must be at least {_SMALLEST_SHARE:g}, not {value:g}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
@@ -55,9 +64,11 @@ class Precision:
 
     def __post_init__(self) -> None:
         require_positive("epsilon", self.epsilon)
-        require_probability("delta", self.delta)
-        require_probability("zeta", self.zeta)
+        require_share("delta", self.delta)
+        require_share("zeta", self.zeta)
         require_positive("the slice", self.slice_s)
+        if self.slice_s < _SHORTEST_SLICE_S:
+            raise UsageError(f"the slice must be at least {_SHORTEST_SLICE_S:g} s, not {self.slice_s:g} s")
         check_optional_captime(self.captime_s)
 
     def rules(self, configurations: int, zeta: float, limit_s: float, pause_after: int = -1) -> kernel.Rules:
@@ -98,7 +109,7 @@ class CapsAndRuns(Precision):
     def __post_init__(self) -> None:
         Precision.__post_init__(self)
         if self.gamma is not None:
-            require_probability("gamma", self.gamma)
+            require_share("gamma", self.gamma)
 
     def play(self, runs: RecordedRuns, allowance: Allowance) -> Generator[Standing, None, StopReason]:
         """Race all configurations to the end."""
@@ -109,10 +120,11 @@ class CapsAndRuns(Precision):
             check_enough_rows(count, self.gamma, runs)
         rules = self.rules(count, zeta, runs.captime_s(self.captime_s))
         check_enough_instances(rules.instances, self.delta, runs)
-        account = kernel.new_account(runs.evidence, runs.order[:count])
+        account = kernel.new_account(
+            runs.evidence, runs.order[:count], (float(allowance.total_time_s), allowance.runs)
+        )
         race = kernel.new_race(account, rules.instances)
-        members = np.arange(count)
-        yield from advance(race, rules, members, allowance)
+        yield from advance(race, rules, np.arange(count))
         return conclusion("CapsAndRuns", race)
 
 
@@ -135,37 +147,33 @@ def check_enough_instances(needed: int, delta: float, runs: RecordedRuns) -> Non
 
 
 def advance(
-    race: kernel.Race,
-    rules: kernel.Rules,
-    members: NDArray[np.int64],
-    allowance: Allowance,
-    enough: int = -1,
+    race: kernel.Race, rules: kernel.Rules, members: NDArray[np.int64], enough: int = -1
 ) -> Iterator[Standing]:
     """Let a race go on until it is settled, and say now and then where it stands."""
     total_s = race.account.shared
     state = kernel.GOES_ON
     while state == kernel.GOES_ON:
         step_s = max(rules.slice_s, total_s[kernel.TOTAL] * (10 ** (1 / POINTS_PER_DECADE) - 1))
-        pause_s = min(total_s[kernel.TOTAL] + step_s, allowance.total_time_s)
-        state = kernel.advance_race(race, rules, members, pause_s, enough)
+        state = kernel.advance_race(race, rules, members, total_s[kernel.TOTAL] + step_s, enough)
         yield standing(race)
 
 
 def best_member(race: kernel.Race) -> int:
-    """The least mean of those accepted (or out of instances), else whoever holds the bound T, else the first.
+    """The least mean of those accepted (or out of instances), unless all of these are worse than the bound T.
 
-    If a single configuration is left, because all others are worse than its bound, it holds that bound.
+    Then it is the single configuration left or, of several, whoever holds T; without T, the first.
     """
     decided = np.flatnonzero((race.status == kernel.ACCEPTED) | (race.status == kernel.EXHAUSTED))
+    left = np.flatnonzero(race.status <= kernel.PAUSED)
     bound_s, holder = race.account.shared[kernel.BOUND], int(race.account.counters[kernel.HOLDER])
-    if len(decided) and race.lower_s[decided].min() <= bound_s:
+    if len(decided) and (len(left) == 0 or race.lower_s[decided].min() <= bound_s):
         return int(decided[np.argmin(race.mean_s[decided])])
-    return max(holder, 0)
+    return int(left[0]) if len(left) == 1 else max(holder, 0)
 
 
 def standing(race: kernel.Race) -> Standing:
     """Where a race stands."""
-    begun = race.account.watched_s[:, 0] > 0  # every look at a configuration begins with position 0
+    begun = race.account.begun
     return Standing(
         best_index=int(race.account.rows[best_member(race)]),
         total_time_s=float(race.account.shared[kernel.TOTAL]),

@@ -21,8 +21,8 @@ from utilitune.baselines.caps_and_runs import (
     check_enough_instances,
     check_enough_rows,
     conclusion,
+    require_share,
 )
-from utilitune.domain import require_probability
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ImpatientCapsAndRuns(Precision):
 
     def __post_init__(self) -> None:
         Precision.__post_init__(self)
-        require_probability("gamma", self.gamma)
+        require_share("gamma", self.gamma)
         if self.gamma >= 0.5:
             raise UsageError(f"gamma must be below 0.5 for ImpatientCapsAndRuns, not {self.gamma:g}")
 
@@ -80,12 +80,15 @@ class ImpatientCapsAndRuns(Precision):
         check_enough_rows(sizes[-1], self.gamma, runs)
         rules = self.rules(sizes[-1], zeta, runs.captime_s(self.captime_s))
         check_enough_instances(rules.instances, self.delta, runs)
-        account = kernel.new_account(runs.evidence, runs.order[: sizes[-1]])
+        self._check_enough_for_checks(sizes, runs)
+        account = kernel.new_account(
+            runs.evidence, runs.order[: sizes[-1]], (float(allowance.total_time_s), allowance.runs)
+        )
         race = kernel.new_race(account, rules.instances)
         everyone = np.arange(sizes[-1])
         newcomers = everyone[: sizes[0]]
         if self.guess_best:
-            guesses = yield from self._guess(account, sizes, rules.limit_s, allowance)
+            guesses = yield from self._guess(account, sizes, rules.limit_s)
             newcomers = np.union1d(newcomers, guesses)
         joined = np.zeros(0, dtype=np.int64)
         roughly = rules._replace(pause_after=rules.instances)
@@ -94,11 +97,23 @@ class ImpatientCapsAndRuns(Precision):
                 newcomers = np.setdiff1d(everyone[:size], joined)
                 self._precheck(race, rules, newcomers, len(sizes))
             joined = np.union1d(joined, newcomers)
-            yield from advance(race, roughly, newcomers, allowance)
+            yield from advance(race, roughly, newcomers)
         self._precheck(race, rules, everyone, len(sizes))
         race.status[race.status == kernel.PAUSED] = kernel.MEAN
-        yield from advance(race, rules, everyone, allowance)
+        yield from advance(race, rules, everyone)
         return conclusion("ImpatientCapsAndRuns", race)
+
+    def _check_enough_for_checks(self, sizes: list[int], runs: RecordedRuns) -> None:
+        """Refuse data whose instances do not suffice for both stages of a precheck, or for the guess."""
+        needs = {"prechecks": 2 * precheck_instances(len(sizes), self.part_zeta)}
+        if self.guess_best:
+            needs["guess of the best"] = self._guess_rules(sizes[-1], math.inf).instances
+        for purpose, needed in needs.items():
+            if needed > runs.positions:
+                raise UsageError(
+                    f"ImpatientCapsAndRuns needs {needed} instances for its {purpose}, but there are only "
+                    f"{runs.positions}: bring more instances or choose a larger zeta or gamma"
+                )
 
     def _precheck(
         self, race: kernel.Race, rules: kernel.Rules, members: NDArray[np.int64], pools: int
@@ -113,11 +128,15 @@ class ImpatientCapsAndRuns(Precision):
                 race.status[i] = kernel.REJECTED
 
     def _guess(
-        self, account: kernel.Account, sizes: list[int], limit_s: float, allowance: Allowance
+        self, account: kernel.Account, sizes: list[int], limit_s: float
     ) -> Generator[Standing, None, NDArray[np.int64]]:
         """The first so many of all draws, as many as the first pool has, whose caps for δ = ¾ are found."""
-        rough = replace(self, epsilon=1.0, delta=0.75)
-        rules = rough.rules(sizes[-1], self.part_zeta / 6, limit_s, pause_after=0)
+        rules = self._guess_rules(sizes[-1], limit_s)
         race = kernel.new_race(account, rules.instances)
-        yield from advance(race, rules, np.arange(sizes[-1]), allowance, enough=sizes[0])
+        yield from advance(race, rules, np.arange(sizes[-1]), enough=sizes[0])
         return np.flatnonzero(race.status == kernel.PAUSED)
+
+    def _guess_rules(self, configurations: int, limit_s: float) -> kernel.Rules:
+        """The constants of the guess: caps for δ = ¾, no means."""
+        rough = replace(self, epsilon=1.0, delta=0.75)
+        return rough.rules(configurations, self.part_zeta / 6, limit_s, pause_after=0)

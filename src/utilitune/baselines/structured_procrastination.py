@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from utilitune.baselines.rival import Allowance, RecordedRuns
     from utilitune.procedures.evidence import Evidence
 
+_SMALLEST_MULTIPLIER = 1.01  # below, hard runs would be continued practically for ever
+_SHORTEST_CAP_S = 1e-6
+_NEVER = 2**62
 _LONGEST_QUEUE = 1024  # 25 log2(t log2 r) stays below for any number of steps a machine can make
 _FIRST_BLOCK = 16
 _BANDS = 20  # β is zero in the bands beyond for any number of instances up to millions
@@ -241,7 +244,7 @@ class StructuredProcrastination:
 
     Attributes:
         multiplier: By what the cap of a run that timed out grows.
-        captime0_s: κ0, the first cap.
+        captime0_s: κ0, the first cap; at most the captime.
         captime_s: Runs that last so long count as lasting just that; the recording's cutoff if left out.
         refresh_every: Steps after which all bounds are brought up to date.
     """
@@ -258,13 +261,21 @@ class StructuredProcrastination:
         require_positive("the first captime", self.captime0_s)
         require_whole("refresh_every", self.refresh_every)
         check_optional_captime(self.captime_s)
-        if not (math.isfinite(self.multiplier) and self.multiplier > 1):
-            raise UsageError(f"the multiplier of caps must be a number above 1, not {self.multiplier}")
+        if self.captime0_s < _SHORTEST_CAP_S:
+            raise UsageError(
+                f"the first captime must be at least {_SHORTEST_CAP_S:g} s, not {self.captime0_s:g} s"
+            )
+        if not (math.isfinite(self.multiplier) and self.multiplier >= _SMALLEST_MULTIPLIER):
+            raise UsageError(
+                f"the multiplier of caps must be a number of at least {_SMALLEST_MULTIPLIER:g}, "
+                f"not {self.multiplier}"
+            )
 
     def play(self, runs: RecordedRuns, allowance: Allowance) -> Generator[Standing, None, StopReason]:
         """Play until the allowance is used or the instances are."""
-        rules = Rules(self.multiplier, self.refresh_every, runs.captime_s(self.captime_s), runs.positions)
-        bench, times_s = _new_bench(runs, rules, min(self.captime0_s, rules.limit_s))
+        limit_s = runs.captime_s(self.captime_s)
+        rules = Rules(self.multiplier, min(self.refresh_every, _NEVER), limit_s, runs.positions)
+        bench, times_s = _new_bench(runs, rules, min(self.captime0_s, limit_s))
         tree = build_tournament(bench.keys, runs.configurations)
         checkpoint_s = self.captime0_s
         while True:
