@@ -6,18 +6,20 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cli.live_runs import Toy, invoke
 from scenario.dialects.foreign_files import irace, program, smac
-from utilitune.cli.best import _irace_cell
+from utilitune.cli.best import _as_irace, _irace_cell
 from utilitune.cli.understanding import setting
 from utilitune.errors import DataError, UsageError
 from utilitune.peers import PEERS
 from utilitune.scenario import read_scenario, understand
 from utilitune.scenario.dialects.configurations import read_configurations_table, read_option_string
 from utilitune.session.opening import run_scenario
+from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.store import read_run_folder
 
@@ -172,6 +174,14 @@ def test_a_value_that_irace_would_take_for_another_is_refused():
         "a configurationsFile of irace cannot hold the value 'NA' of parameter 'x'; use --format smac, toml "
         "or json instead"
     )
+
+
+def test_a_row_that_irace_would_take_for_a_blank_line_is_refused():
+    space = ParameterSpace.from_tables({"x": {"type": "categorical", "values": ["", "-v"]}})
+    result, scenario = SimpleNamespace(best={"x": ""}), SimpleNamespace(space=space)
+    with pytest.raises(UsageError, match="cannot hold the value '' of parameter 'x'"):
+        _as_irace(result, scenario)
+    assert _as_irace(SimpleNamespace(best={"x": "-v"}), scenario) == 'x\n"-v"'
 
 
 def test_the_best_in_the_words_of_other_tools(tmp_path: Path):

@@ -12,6 +12,7 @@ from utilitune.cli.texts import FOLDER_HELP
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from utilitune.errors import UsageError
     from utilitune.scenario.model import Scenario
     from utilitune.session.result import RunResult
 
@@ -73,6 +74,8 @@ def _as_irace(result: RunResult, scenario: Scenario) -> str:
 
     names = scenario.space.names
     cells = [_irace_cell(name, result.best[name]) if name in result.best else MISSING for name in names]
+    if cells == ['""']:
+        raise _not_for_irace(names[0], "")  # R takes the line for a blank one
     widths = [max(len(name), len(cell)) for name, cell in zip(names, cells, strict=True)]
     lines = (
         "  ".join(word.ljust(width) for word, width in zip(row, widths, strict=True)).rstrip()
@@ -83,7 +86,6 @@ def _as_irace(result: RunResult, scenario: Scenario) -> str:
 
 def _irace_cell(name: str, value: object) -> str:
     """A value in the table: a number as it is, a text in quotes."""
-    from utilitune.errors import UsageError
     from utilitune.scenario.dialects.r_tables import written_cell
     from utilitune.targets.command import written
 
@@ -93,10 +95,16 @@ def _irace_cell(name: str, value: object) -> str:
     try:
         return written_cell(text)
     except ValueError:
-        raise UsageError(
-            f"a configurationsFile of irace cannot hold the value {text!r} of parameter {name!r}; use "
-            "--format smac, toml or json instead"
-        ) from None
+        raise _not_for_irace(name, text) from None
+
+
+def _not_for_irace(name: str, text: str) -> UsageError:
+    from utilitune.errors import UsageError
+
+    return UsageError(
+        f"a configurationsFile of irace cannot hold the value {text!r} of parameter {name!r}; use --format "
+        "smac, toml or json instead"
+    )
 
 
 def _as_smac(result: RunResult, _: Scenario) -> str:
