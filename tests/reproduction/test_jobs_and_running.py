@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -133,3 +138,35 @@ def test_what_takes_longest_to_compile_goes_first(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "run_job", lambda job: made.append(job.procedure) or Outcome())
     run_jobs([a_job("oup"), a_job("up"), a_job("wager")], tmp_path, 1)
     assert made == ["wager", "oup", "up"]
+
+
+_PARENT = """
+import os, sys, time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from utilitune.reproduction.running import end_with_the_parent
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_the_parent) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        time.sleep(600)
+"""
+
+
+def test_workers_do_not_survive_a_parent_that_is_killed(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(_PARENT)
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
+        worker = int(parent.stdout.readline())
+        os.kill(
+            worker, signal.SIGINT
+        )  # a terminal's Ctrl-C reaches all: it is for the parent
+        os.kill(worker, 0)
+        parent.kill()
+    for _ in range(600):
+        try:
+            os.kill(worker, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("the worker goes on without its parent")

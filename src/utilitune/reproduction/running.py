@@ -3,14 +3,17 @@
 Results lie in ``cache/`` of the output folder, named by the fingerprint of their job. Jobs with the same
 utility function follow each other, so that a worker lays out its runs once for all of them. Jobs of a
 procedure wait until the first of them is done: it compiles what they all need, which takes longer than
-most jobs do, and they find it on disk.
+most jobs do, and they find it on disk. Workers end with the process that started them, however it ends.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import TYPE_CHECKING
 
 from utilitune.reproduction.jobs import Outcome, run_job
@@ -64,12 +67,27 @@ def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, O
             yield key, run_job(job)
         return
     count = min(workers, len(missing))
-    with ProcessPoolExecutor(count, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=end_with_the_parent) as pool:
         try:
             yield from _made_by(pool, count, list(missing))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            for worker in active_children():
+                worker.kill()
             raise
+
+
+def end_with_the_parent() -> None:
+    """What a worker does first: leave Ctrl-C to its parent, and watch for the parent's end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_wait_for_the_end, daemon=True).start()
+
+
+def _wait_for_the_end() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _made_by(pool: Executor, workers: int, queue: list[tuple[str, Job]]) -> Iterator[tuple[str, Outcome]]:
