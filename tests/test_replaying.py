@@ -132,6 +132,11 @@ def test_the_trajectory_is_logarithmic_and_ends_with_the_result(small: RuntimeMa
     assert len(result.trajectory) > 20
 
 
+def test_a_run_budget_of_any_size_is_understood(small: RuntimeMatrix):
+    huge = replay(small, ProcedureSpec("oup", epsilon=0.3), budget=Budget(max_runs=10**23))
+    assert huge.stop_reason.code == "epsilon-reached"
+
+
 def test_a_longer_budget_continues_the_same_search(small: RuntimeMatrix):
     short = replay(small, ProcedureSpec("oup"), budget=Budget(max_time_s=2000))
     long = replay(small, ProcedureSpec("oup"), budget=Budget(max_time_s=20_000))

@@ -37,6 +37,7 @@ State = TypeVar("State", Progress, PhaseRecord, Standing)
 
 _POINTS_PER_DECADE = 20
 _ROUNDS_PER_CALL = 100_000
+_UNLIMITED_RUNS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Budget:
             require_positive("the time budget", self.max_time_s)
         if self.max_runs is not None:
             require_positive("the run budget", self.max_runs)
+            object.__setattr__(self, "max_runs", min(self.max_runs, _UNLIMITED_RUNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,7 +318,7 @@ def _step(
     engine: Engine, here: Progress, rows: int | RowSupply, budget: Budget, checkpoint_s: float
 ) -> StopReason | None:
     """One call of the engine and what its answer asks for; the reason if that ends the replay."""
-    most_runs = budget.max_runs or 2**62
+    most_runs = budget.max_runs or _UNLIMITED_RUNS
     if here.total_time_s >= budget.max_time_s:
         return StopReason("time-limit", "The time budget is spent: a larger --max-time goes on from here.")
     if here.runs >= most_runs:

@@ -14,9 +14,11 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
+from utilitune.guarding import guarded
 from utilitune.scenario.instances import instance_source, program_path
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from utilitune.scenario.model import Scenario
@@ -60,24 +62,28 @@ def computed_features(scenario: Scenario, position: int) -> dict[str, str]:
     words = [word.replace("{instance}", instance) for word in scenario.features or ()]
     words[0] = program_path(scenario.directory, words[0]) or words[0]
     try:
-        done = subprocess.run(
-            words,
-            cwd=scenario.directory,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=True,
-            timeout=_LONGEST_S,
-        )
+        printed = _printed(words, scenario.directory)
     except (OSError, subprocess.SubprocessError) as error:
         raise ScenarioError(f"the command for instance features failed on {instance!r}: {error}") from None
-    lines = [row for row in csv.reader(io.StringIO(done.stdout)) if row]
+    lines = [row for row in csv.reader(io.StringIO(printed)) if row]
     if len(lines) != 2 or len(lines[0]) != len(lines[1]):
         raise ScenarioError(
             "the command for instance features must print a line of names and a line of as many numbers, but "
-            f"on {instance!r} it printed {done.stdout.strip()[-200:]!r}"
+            f"on {instance!r} it printed {printed.strip()[-200:]!r}"
         )
     return dict(zip(*([cell.strip() for cell in line] for line in lines), strict=True))
+
+
+def _printed(argv: Sequence[str], directory: Path) -> str:
+    """What a command prints; it is a failure if it ends with an error or takes too long."""
+    pipe = subprocess.PIPE
+    with guarded(
+        argv, cwd=directory, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, errors="replace"
+    ) as process:
+        printed, _ = process.communicate(timeout=_LONGEST_S)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, argv)
+    return str(printed)
 
 
 def _write(path: Path, table: dict[str, dict[str, str]]) -> None:

@@ -14,16 +14,16 @@ import platform
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
+from utilitune.guarding import guarded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
 LONGEST_GENERATION_S = 600.0
 """How long the generator may take for one instance."""
@@ -68,31 +68,11 @@ def _generate(argv: Sequence[str], directory: Path, output: Path, stopping: Call
     """Let a command write the file `output`; False if it was given up.
 
     The command has a session of its own: Ctrl-C reaches it only through `stopping` or a `KeyboardInterrupt`,
-    and if it is given up its whole process group is killed.
+    and if it is given up, or we are killed, its whole process group is killed.
     """
     deadline_s = time.monotonic() + LONGEST_GENERATION_S
-    with _started(argv, directory) as process:
-        while True:
-            try:
-                _, errors = process.communicate(timeout=_LOOK_EVERY_S)
-                break
-            except subprocess.TimeoutExpired:
-                if stopping():
-                    return False
-                if time.monotonic() > deadline_s:
-                    raise _too_slow(argv) from None
-    if process.returncode == 0 and output.exists():
-        return True
-    why = f"exit code {process.returncode}" if process.returncode else "it wrote no file"
-    tail = f": {errors.strip()[-_TAIL:]}" if errors.strip() else ""
-    raise ScenarioError(f"the instance generator failed ({why}){tail}; try it by hand: {shlex.join(argv)}")
-
-
-@contextlib.contextmanager
-def _started(argv: Sequence[str], directory: Path) -> Iterator[subprocess.Popen[str]]:
-    """The command at work; what is left of it at the end of the block is killed."""
     try:
-        process = subprocess.Popen(
+        with guarded(
             argv,
             cwd=directory,
             stdin=subprocess.DEVNULL,
@@ -100,18 +80,35 @@ def _started(argv: Sequence[str], directory: Path) -> Iterator[subprocess.Popen[
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            start_new_session=True,
-        )
+        ) as process:
+            errors = _errors_at_the_end(process, deadline_s, stopping)
     except OSError as error:
         raise ScenarioError(
             f"the instance generator cannot be started ({error.strerror}): {shlex.join(argv)}"
         ) from None
-    with process:
+    except subprocess.TimeoutExpired:
+        raise _too_slow(argv) from None
+    if errors is None:
+        return False
+    if process.returncode == 0 and output.exists():
+        return True
+    why = f"exit code {process.returncode}" if process.returncode else "it wrote no file"
+    tail = f": {errors.strip()[-_TAIL:]}" if errors.strip() else ""
+    raise ScenarioError(f"the instance generator failed ({why}){tail}; try it by hand: {shlex.join(argv)}")
+
+
+def _errors_at_the_end(
+    process: subprocess.Popen[str], deadline_s: float, stopping: Callable[[], bool]
+) -> str | None:
+    """What a command complained about; None if a stop was asked for before it ended."""
+    while True:
         try:
-            yield process
-        finally:
-            if process.returncode is None:
-                os.killpg(process.pid, signal.SIGKILL)
+            return process.communicate(timeout=_LOOK_EVERY_S)[1]
+        except subprocess.TimeoutExpired:
+            if stopping():
+                return None
+            if time.monotonic() > deadline_s:
+                raise
 
 
 def _too_slow(argv: Sequence[str]) -> ScenarioError:
