@@ -1,8 +1,8 @@
 """AC-Band: races of k configurations at a time, in epochs from many configurations to few.
 
-AC-Band, and Combinatorial Successive Elimination (CSE) in it, of Brandt, Schede, Bengs, Haddenhorst,
-Hüllermeier and Tierney ("AC-Band: a combinatorial bandit-based approach to algorithm configuration", AAAI
-2023). All configurations of a race run side by side on an instance and all are
+AC-Band (Algorithm 2), and Combinatorial Successive Elimination (CSE, Algorithm 1) in it, of Brandt, Schede,
+Bengs, Haddenhorst, Hüllermeier and Tierney ("AC-Band: a combinatorial bandit-based approach to algorithm
+configuration", AAAI 2023). All configurations of a race run side by side on an instance and all are
 stopped when the first finishes, so each of them pays the winner's time.
 
 Sizes do not depend on outcomes, so the whole plan (`epochs`) is known, and checked, before the first run.

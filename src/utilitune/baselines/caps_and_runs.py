@@ -1,10 +1,10 @@
 """CapsAndRuns (CAR): find each configuration's own cap first, then race their capped mean runtimes.
 
-CapsAndRuns of Weisz, György and Szepesvári ("CapsAndRuns: an improved method for approximately optimal
-algorithm configuration", ICML 2019): estimates of quantiles (phase I), then a Bernstein race (phase II), with
-the improved constants of its successor ImpatientCapsAndRuns. It minimises the mean runtime capped at each
-configuration's own (1 − δ)-quantile; its δ is that quantile and its ε is relative to the best mean, so
-neither is a promise about utility.
+CapsAndRuns (Algorithm 1) of Weisz, György and Szepesvári ("CapsAndRuns: an improved method for
+approximately optimal algorithm configuration", ICML 2019): estimates of quantiles (phase I, Algorithm 2),
+then a Bernstein race (phase II, Algorithm 3), with the improved constants of its successor
+ImpatientCapsAndRuns. It minimises the mean runtime capped at each configuration's own (1 − δ)-quantile; its
+δ is that quantile and its ε is relative to the best mean, so neither is a promise about utility.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """ImpatientCapsAndRuns (ICAR): look briefly at many configurations before CapsAndRuns races the few.
 
-ImpatientCapsAndRuns, and the precheck in it, of Weisz, György, Lin, Graham, Leyton-Brown, Szepesvári and
-Lucier ("ImpatientCapsAndRuns: approximately optimal algorithm configuration from an infinite pool", NeurIPS
-2020). Growing pools of random configurations are prechecked against the best bound so far; those that pass
-are raced, roughly at first, and in the end the survivors of all pools to full accuracy.
+ImpatientCapsAndRuns (Algorithm 1), and the precheck in it, of Weisz, György, Lin, Graham, Leyton-Brown,
+Szepesvári and Lucier ("ImpatientCapsAndRuns: approximately optimal algorithm configuration from an infinite
+pool", NeurIPS 2020). Growing pools of random configurations are prechecked against the best bound so far;
+those that pass are raced, roughly at first, and in the end the survivors of all pools to full accuracy.
 """
 
 from __future__ import annotations

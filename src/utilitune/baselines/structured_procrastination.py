@@ -1,6 +1,6 @@
 """Structured Procrastination with Confidence (SPC): always run whoever may be the fastest, hard runs later.
 
-The procedure of Kleinberg, Leyton-Brown, Lucier and Graham ("Procrastinating with confidence: near-optimal,
+Algorithm 1 of Kleinberg, Leyton-Brown, Lucier and Graham ("Procrastinating with confidence: near-optimal,
 anytime, adaptive algorithm configuration", NeurIPS 2019). The configuration with the smallest lower
 confidence bound on its mean runtime runs next. Runs that time out wait in its queue and are continued,
 with a larger cap, once the queue is full. The answer at any time is the configuration that has begun the

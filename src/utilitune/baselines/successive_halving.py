@@ -1,7 +1,8 @@
 """Successive Halving: give all survivors equally many runs, keep the better half, until one is left.
 
 The fixed-budget procedure of Jamieson and Talwalkar ("Non-stochastic best arm identification and
-hyperparameter optimization", AISTATS 2016), with runs at one captime as the resource.
+hyperparameter optimization", AISTATS 2016; Figure 9, top, of the Hyperband paper, JMLR 18, 2018, shows it
+again), with runs at one captime as the resource.
 """
 
 from __future__ import annotations
