@@ -57,7 +57,7 @@ class CommandTarget:
 
     Attributes:
         argv: The program and its arguments with the placeholders ``{instance} {seed} {captime}``,
-            ``{instance_path}`` (from the root), ``{whole_captime}`` (rounded up to seconds),
+            ``{instance_path}`` (absolute), ``{whole_captime}`` (rounded up to seconds),
             ``{configuration_id} {instance_id}`` (numbers that name them) and, as elements of their own,
             ``{parameters}`` and ``{specifics}``; a brace that is meant is doubled.
         templates: Per parameter, how it is written, with ``{name}`` and ``{value}``.
