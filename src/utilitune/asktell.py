@@ -99,8 +99,11 @@ class Tuner:
         spec = settings.specification
         self._engine = build_engine(spec, self._evidence, utility, configurations=spec.set_size())
         snapshot = Snapshot(told.snapshot(), told.digest())
+        afresh = "choose another folder to start afresh"
         self._store: Store = (
-            MemoryStore(snapshot) if folder is None else open_run_folder(Path(folder), snapshot)
+            MemoryStore(snapshot)
+            if folder is None
+            else open_run_folder(Path(folder), snapshot, afresh=afresh)
         )
         self._supply = ConfigurationSupply(
             told.space,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.execution.backend import Backend
+    from utilitune.scenario.instances import InstanceSource
     from utilitune.scenario.model import Scenario
     from utilitune.session.grid import Pair
     from utilitune.store.base import Store
@@ -98,9 +99,11 @@ def collect(
         on_run: Called with the number of runs that are known and of all, whenever one more is.
     """
     count = worker_count(scenario, workers)
+    _check_instances(size, instance_source(scenario))
     snapshot = Snapshot(scenario.snapshot(), scenario.digest())
+    afresh = "write the matrix elsewhere (-o), to record it afresh in a folder beside it"
     with (
-        contextlib.closing(open_run_folder(folder, snapshot)) as store,
+        contextlib.closing(open_run_folder(folder, snapshot, afresh=afresh)) as store,
         backend_for(scenario, count) as backend,
     ):
         store.begin_session({"captime_s": size.captime_s, "workers": count})
@@ -127,11 +130,7 @@ def collect_into(
         on_run: Called with the number of runs that are known and of all, whenever one more is.
     """
     instances = instance_source(scenario)
-    if instances.count is not None and instances.count < size.instances:
-        raise ScenarioError(
-            f"{size.instances} instances were asked for, but the scenario has {instances.count} training "
-            "instances: ask for fewer, or add some"
-        )
+    _check_instances(size, instances)
     records = _configurations(scenario, size.configurations)
     runs = GridRuns(Grid(scenario, instances, records, size.captime_s), store, backend)
     pairs = [(record.index, position) for position in range(size.instances) for record in records]
@@ -149,6 +148,15 @@ def collect_into(
         features=np.where(encoded == INACTIVE, np.nan, encoded),
         feature_names=scenario.space.names,
     )
+
+
+def _check_instances(size: GridSize, instances: InstanceSource) -> None:
+    """Refuse to record more instances than there are."""
+    if instances.count is not None and instances.count < size.instances:
+        raise ScenarioError(
+            f"{size.instances} instances were asked for, but the scenario has {instances.count} training "
+            "instances: ask for fewer, or add some"
+        )
 
 
 def _configurations(scenario: Scenario, count: int) -> list[ConfigurationRecord]:

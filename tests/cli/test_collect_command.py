@@ -7,7 +7,7 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune import read_matrix
-from utilitune.errors import UsageError
+from utilitune.errors import ScenarioError, StoreError, UsageError
 
 
 def test_a_small_collection_and_its_second_start(tmp_path):
@@ -31,3 +31,22 @@ def test_a_file_that_cannot_be_written_is_refused_before_any_run(tmp_path):
     with pytest.raises(UsageError, match=r"must end in \.npz"):
         invoke("collect", toy.scenario, "-o", tmp_path / "matrix.csv")
     assert not (tmp_path / "matrix.collect").exists()
+
+
+def test_more_instances_than_there_are_leave_nothing_behind(tmp_path):
+    toy = Toy.write(tmp_path)
+    with pytest.raises(ScenarioError, match="99 instances were asked for, but the scenario has 40"):
+        invoke("collect", toy.scenario, "--instances", "99")
+    assert not (tmp_path / "scenario.collect").exists()
+
+
+def test_a_changed_scenario_is_told_how_to_record_afresh(tmp_path):
+    toy = Toy.write(tmp_path)
+    options = ("--configurations", "1", "--instances", "1", "--workers", "1")
+    assert invoke("collect", toy.scenario, *options).exit_code == 0
+    toy.scenario.write_text(toy.scenario.read_text().replace("default = 8.0", "default = 7.0"))
+    with pytest.raises(StoreError) as refusal:
+        invoke("collect", toy.scenario, *options)
+    assert "write the matrix elsewhere (-o)" in str(refusal.value)
+    assert "--folder" not in str(refusal.value)
+    assert invoke("collect", toy.scenario, *options, "-o", tmp_path / "other.npz").exit_code == 0

@@ -130,7 +130,7 @@ def test_a_reader_at_work_does_not_hinder_the_writers_end_or_the_next_start(fold
 def test_a_second_coordinator_is_refused_until_the_first_has_ended(folder: Path):
     store = new_store(folder)
     with pytest.raises(
-        StoreError, match=rf"in use by process {os.getpid()}.*'utilitune stop .*another --folder"
+        StoreError, match=rf"in use by process {os.getpid()}.*'utilitune stop .*another folder"
     ):
         open_run_folder(folder, SNAPSHOT)
     store.add_run(RUN)
@@ -157,6 +157,8 @@ def test_another_scenario_is_refused_and_told_how_to_go_on(folder: Path):
     new_store(folder).close()
     with pytest.raises(StoreError, match=r"belongs to another scenario.*another --folder"):
         open_run_folder(folder, Snapshot({"delta": 0.01}, "digest-2"))
+    with pytest.raises(StoreError, match=r"restore the scenario to go on, or do this$"):
+        open_run_folder(folder, Snapshot({"delta": 0.01}, "digest-2"), afresh="do this")
     reopened = open_run_folder(folder, Snapshot({"delta": 0.05, "budget": 9}, "digest-1"))
     assert reopened.snapshot == SNAPSHOT
     reopened.close()

@@ -191,7 +191,10 @@ def play_live(
     peer.require_installed()
     match = Match.of(scenario, peer, budget)
     snapshot = Snapshot(match.scenario.snapshot(), match.scenario.digest())
-    store: Store = MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot)
+    afresh = "choose another --folder to start afresh"
+    store: Store = (
+        MemoryStore(snapshot) if folder is None else open_run_folder(folder, snapshot, afresh=afresh)
+    )
     count = worker_count(scenario, workers)
     with (
         contextlib.closing(store),

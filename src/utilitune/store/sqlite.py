@@ -57,7 +57,7 @@ class RunFolderReader:
         self._stop_file = os.fspath(folder / STOP_NAME)
         found = list(self._rows("SELECT scenario, digest FROM snapshot"))
         if not found:
-            raise StoreError(f"{folder / DATABASE_NAME} is damaged: restore a copy or use another --folder")
+            raise StoreError(f"{folder / DATABASE_NAME} is damaged: restore a copy or use another folder")
         self.snapshot = Snapshot(json.loads(found[0][0]), found[0][1])
 
     def sessions(self) -> list[SessionRecord]:
@@ -247,8 +247,13 @@ class RunFolder(RunFolderReader):
                 raise
 
 
-def open_run_folder(folder: Path | str, snapshot: Snapshot) -> RunFolder:
+def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | None = None) -> RunFolder:
     """Start a run folder for a scenario, or go on with the one that is there.
+
+    Args:
+        folder: Where it is, or shall be.
+        snapshot: The scenario.
+        afresh: How a user of the command at work chooses another folder; that of 'utilitune run' if left out.
 
     Raises:
         StoreError: If the folder is in use, belongs to another scenario, or is no usable run folder.
@@ -263,11 +268,11 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot) -> RunFolder:
         whom = f"process {process}" if process else "another process"
         raise StoreError(
             f"{folder} is in use by {whom}: wait for it, stop it with 'utilitune stop {folder}', "
-            "or use another --folder"
+            "or use another folder"
         ) from error
     except OSError as error:
         raise StoreError(
-            f"cannot use {folder} as a run folder: {error.strerror}; use another --folder"
+            f"cannot use {folder} as a run folder: {error.strerror}; use another folder"
         ) from error
     with contextlib.ExitStack() as on_failure:
         on_failure.callback(lock.release)
@@ -279,11 +284,17 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot) -> RunFolder:
         if store.snapshot.digest != snapshot.digest:
             raise StoreError(
                 f"{folder} belongs to another scenario, or this one was changed in what its runs mean: "
-                "restore the scenario to go on, or choose another --folder to start afresh, with "
-                f"'--reuse {folder}' if program and instances are the same, so that its runs count there too"
+                f"restore the scenario to go on, or {afresh or _afresh(folder)}"
             )
         on_failure.pop_all()
     return store
+
+
+def _afresh(folder: Path) -> str:
+    return (
+        "choose another --folder to start afresh, with "
+        f"'--reuse {folder}' if program and instances are the same, so that its runs count there too"
+    )
 
 
 def read_run_folder(folder: Path | str) -> RunFolderReader:
@@ -310,7 +321,7 @@ def read_run_folder(folder: Path | str) -> RunFolderReader:
 def _refuse_foreign(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     if DATABASE_NAME not in names and names - {LOCK_NAME, STOP_NAME}:
-        raise StoreError(f"{folder} holds other files and is no run folder: name an empty or a new --folder")
+        raise StoreError(f"{folder} holds other files and is no run folder: name an empty or a new folder")
 
 
 def _prepare(connection: sqlite3.Connection, folder: Path, snapshot: Snapshot) -> None:
@@ -320,7 +331,7 @@ def _prepare(connection: sqlite3.Connection, folder: Path, snapshot: Snapshot) -
     [(mode,)] = connection.execute("PRAGMA journal_mode = WAL")
     if mode != "wal":
         raise StoreError(
-            f"{folder} lies on a drive without write-ahead logging: use a --folder on a local disk"
+            f"{folder} lies on a drive without write-ahead logging: use a folder on a local disk"
         )
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
@@ -348,11 +359,11 @@ def _check_schema(connection: sqlite3.Connection, folder: Path) -> None:
     [(application,)] = connection.execute("PRAGMA application_id")
     [(version,)] = connection.execute("PRAGMA user_version")
     if application != schema.APPLICATION_ID:
-        raise StoreError(f"{folder / DATABASE_NAME} was not written by Utilitune: use another --folder")
+        raise StoreError(f"{folder / DATABASE_NAME} was not written by Utilitune: use another folder")
     if version > schema.SCHEMA_VERSION:
         raise StoreError(
             f"{folder} was written by a newer Utilitune (format {version}, this one knows "
-            f"{schema.SCHEMA_VERSION}): upgrade Utilitune, or use another --folder"
+            f"{schema.SCHEMA_VERSION}): upgrade Utilitune, or use another folder"
         )
 
 
@@ -375,11 +386,11 @@ def _explanation(error: sqlite3.Error, folder: Path) -> str:
             f"the disk that holds {folder} is full: free some space and start again, nothing stored is lost"
         )
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return f"{database} is damaged: restore a copy or use another --folder"
+        return f"{database} is damaged: restore a copy or use another folder"
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"{database} is locked by another program: close that program and start again"
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return f"{database} cannot be opened: check who may read and write {folder}, or use another --folder"
+        return f"{database} cannot be opened: check who may read and write {folder}, or use another folder"
     return f"{database} cannot be used ({error}): check the disk, then start again"
 
 
