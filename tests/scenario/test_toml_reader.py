@@ -253,6 +253,12 @@ MISTAKES = [
         '"train/one.cnf"]',
         "listed twice, first in line 22",
     ),
+    (
+        TRAINING,
+        'training = ["train/one.cnf",\n"train/.././train/one.cnf"]',
+        '"train/.././train/one.cnf"]',
+        "listed twice, first in line 22 as 'train/one.cnf'; remove one of them",
+    ),
     (TRAINING, TRAINING + '\npopulation = "endless"', "population", "unknown"),
     (TRAINING, TRAINING + '\nfeatures = "none.csv"', "features", "'none.csv' does not exist"),
     (TRAINING, TRAINING + '\ntests = "train"', "tests", "unknown key instances.tests; did you mean 'test'?"),

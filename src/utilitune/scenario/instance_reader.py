@@ -12,6 +12,7 @@ from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
 from utilitune.scenario.source import Table, read_text
+from utilitune.targets.command import from_the_root
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,13 +60,19 @@ def _listed(place: _Place, entries: list[tuple[str, int]]) -> ListedInstances:
     if not entries:
         where = "the list" if place.path == place.table.source.path else f"the list {place.path.name!r}"
         raise place.table.problem(place.key, f"{where} holds no instances; add at least one")
-    seen: dict[str, int] = {}
+    seen: dict[str, tuple[str, int]] = {}
     for name, line in entries:
         problem = None
+        file = from_the_root(folder, name) if place.files else name
         if not name:
             problem = "an instance has an empty name; write one or remove it"
-        elif name in seen:
-            problem = f"the instance {name!r} is listed twice, first in line {seen[name]}; remove one of them"
+        elif file in seen:
+            first, first_line = seen[file]
+            spelling = "" if first == name else f" as {first!r}"
+            problem = (
+                f"the instance {name!r} is listed twice, first in line {first_line}{spelling}; "
+                "remove one of them"
+            )
         elif place.files and not (folder / name).exists():
             problem = (
                 f"the instance {name!r} does not exist relative to the scenario's folder; "
@@ -73,8 +80,8 @@ def _listed(place: _Place, entries: list[tuple[str, int]]) -> ListedInstances:
             )
         if problem:
             raise ScenarioError(problem, path=place.path, line=line)
-        seen[name] = line
-    return ListedInstances(tuple(seen), place.files)
+        seen[file] = (name, line)
+    return ListedInstances(tuple(name for name, _ in seen.values()), place.files)
 
 
 def _lines_of(path: Path) -> list[tuple[str, int]]:

@@ -128,7 +128,7 @@ class CommandTarget:
             "whole_captime": _whole(invocation.captime_s),
         }
         if any("{instance_path}" in word for word in self.argv):
-            values["instance_path"] = _from_the_root(self.directory or ".", invocation.instance)
+            values["instance_path"] = from_the_root(self.directory or ".", invocation.instance)
         if any("_id}" in word for word in self.argv):
             values["configuration_id"] = _identifier(*map(str, invocation.parameters.items()))
             values["instance_id"] = _identifier(invocation.instance)
@@ -195,20 +195,24 @@ def literal(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _whole(seconds: float) -> str:
-    return str(math.ceil(seconds)) if math.isfinite(seconds) else written(seconds)
-
-
-def _from_the_root(directory: str, instance: str) -> str:
-    """An instance as an absolute path in its plainest form.
+def from_the_root(directory: str | Path, name: str) -> str:
+    """A file named from a folder, as an absolute path in its plainest form.
 
     A step up (``..``) is left out together with the folder before it, except where that folder is a link:
     there the shorter path would lead elsewhere.
+
+    Example:
+        >>> from_the_root("/data", "sub/..//./a.cnf")
+        '/data/a.cnf'
     """
-    path = Path(directory).absolute() / instance
+    path = Path(directory).absolute() / name
     plain = "/" + os.path.normpath(path).lstrip("/")
     elsewhere = ".." in path.parts and os.path.realpath(plain) != os.path.realpath(path)
     return str(path) if elsewhere else plain
+
+
+def _whole(seconds: float) -> str:
+    return str(math.ceil(seconds)) if math.isfinite(seconds) else written(seconds)
 
 
 def _identifier(*parts: str) -> str:

@@ -286,6 +286,8 @@ def test_wrong_lists_are_refused_with_their_line(tmp_path: Path, listed: str, co
     [
         ('trainInstancesFile = "train.txt"\n', "2 entries that repeat another in trainInstancesFile"),
         ('instances = c("a.txt", "b.txt", "a.txt")\n', "1 entry that repeats another in instances"),
+        ('instances = c("a.txt", "b.txt", "./a.txt")\n', "1 entry that repeats another in instances"),
+        ('instances = c("x", "y", "x")\n', "1 entry that repeats another in instances"),
     ],
 )
 def test_repeated_instances_count_once_and_that_is_told(tmp_path: Path, more: str, told: str):

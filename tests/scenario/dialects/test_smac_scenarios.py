@@ -207,6 +207,26 @@ def test_repeated_instances_count_once_and_that_is_told(tmp_path: Path):
         read_scenario(path)
 
 
+def test_one_file_in_other_words_counts_once_but_a_link_is_a_file_of_its_own(tmp_path: Path):
+    path = smac(tmp_path)
+    files(tmp_path, far_in_deep_in_a__cnf="")
+    (tmp_path / "link").symlink_to("far/deep")
+    (tmp_path / "linked.cnf").symlink_to("a.cnf")
+    words = ["./a.cnf SAT", "b.cnf", "a.cnf SAT", "far/../b.cnf", f"{tmp_path}/b.cnf", "linked.cnf"]
+    files(tmp_path, train__txt="\n".join([*words, "far/a.cnf", "link/../a.cnf"]), far_in_a__cnf="")
+    understanding = understand(path)
+    assert understanding.scenario.training.names == (
+        *("./a.cnf", "b.cnf", "linked.cnf", "far/a.cnf"),
+        "link/../a.cnf",  # a step up behind a link is left as it is
+    )
+    told = "3 entries that repeat another in instance_file (every instance counts once)"
+    assert told in understanding.without_meaning
+    files(tmp_path, train__txt="a.cnf SAT\n./a.cnf UNSAT\n")
+    complaint = r"train\.txt:2: the instance '\./a\.cnf' is listed in line 1 as 'a\.cnf' with other"
+    with pytest.raises(ScenarioError, match=complaint):
+        read_scenario(path)
+
+
 def test_a_key_may_be_said_twice_if_it_says_the_same(tmp_path: Path):
     understanding = understand(smac(tmp_path, "algo-cutoff-time = 20\n"))
     assert understanding.scenario.max_captime_s == 20

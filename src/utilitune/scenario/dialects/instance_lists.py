@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from utilitune.errors import ScenarioError
 from utilitune.scenario.model import ListedInstances
 from utilitune.scenario.source import read_text
+from utilitune.targets.command import from_the_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,8 +69,9 @@ def all_files(folder: Path, directory: Path) -> list[Entry]:
 def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence[Path]) -> PlacedInstances:
     """Find the files of a list, looking from the execution folder first.
 
-    An instance is known by its name, and in the mean that is promised each counts once: entries that come
-    again with the same arguments are dropped, and how many is told.
+    In the mean that is promised every instance counts once: entries that come again, or name the same file
+    in other words, are dropped if their arguments are the same, and how many is told. A link is a file of
+    its own.
 
     Args:
         entries: What the list says.
@@ -77,18 +79,19 @@ def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence
         directory: Where the program runs.
         bases: Other folders the names may start from.
     """
+    base = _home(entries, path, (directory, *bases))
     seen: dict[str, Entry] = {}
     for entry in entries:
-        first = seen.setdefault(entry.name, entry)
+        first = seen.setdefault(entry.name if base is None else from_the_root(base, entry.name), entry)
         if first.arguments != entry.arguments:
+            spelling = "" if first.name == entry.name else f" as {first.name!r}"
             raise ScenarioError(
-                f"the instance {entry.name!r} is listed in line {first.line} with other arguments; give each "
-                "its own file, such as a link, for an instance is known by its name alone",
+                f"the instance {entry.name!r} is listed in line {first.line}{spelling} with other arguments; "
+                "give each its own file, such as a link, for an instance has one set of arguments",
                 path=path,
                 line=entry.line,
             )
     once = list(seen.values())
-    base = _home(once, path, (directory, *bases))
     names = [_seen_from(directory, base, entry.name) for entry in once]
     arguments = {name: entry.arguments for name, entry in zip(names, once, strict=True) if entry.arguments}
     listed = ListedInstances(tuple(names), files=base is not None)
