@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from utilitune import guarding
 from utilitune.guarding import guarded
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -71,12 +74,115 @@ def test_a_command_is_killed_when_we_are(tmp_path):
 
 def test_no_watcher_is_left_when_we_end():
     code = (
-        "import os, sys; from utilitune.guarding import _watcher_of, guarded\n"
-        "with guarded([sys.executable, '-c', '']): print(_watcher_of(os.getpid())._process.pid)"
+        "import sys; from utilitune.guarding import _watch, guarded\n"
+        "with guarded([sys.executable, '-c', '']): print(_watch._watcher.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert not is_alive(int(done.stdout))
+
+
+def forking(after_fork: str) -> str:
+    """A script with a command at work and a forked child that lives on; prints the pids of both."""
+    return (
+        "import os, sys, time\n"
+        "from utilitune.guarding import guarded\n"
+        f"with guarded({SLEEPS!r}) as process:\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        time.sleep(600)\n"
+        "        os._exit(0)\n"
+        "    print(process.pid, child, flush=True)\n"
+        f"    {after_fork}\n"
+    )
+
+
+def test_a_forked_child_that_lives_on_does_not_hold_us_up_at_our_end(tmp_path):
+    printed = tmp_path / "printed"
+    with printed.open("w") as file:
+        subprocess.run([sys.executable, "-c", forking("pass")], stdout=file, check=True, timeout=60)
+    command, child = map(int, printed.read_text().split())
+    assert is_alive(child)
+    os.kill(child, signal.SIGKILL)
+    assert ends_soon(command)
+
+
+def test_a_command_is_killed_when_we_are_although_a_forked_child_lives_on():
+    script = forking("time.sleep(600)")
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as ours:
+        command, child = map(int, ours.stdout.readline().split())
+        ours.kill()
+        ours.wait()
+        assert ends_soon(command)
+        assert is_alive(child)
+        os.kill(child, signal.SIGKILL)
+
+
+def test_the_watcher_sees_our_end_also_where_something_keeps_the_pipe_open():
+    script = (
+        "import fcntl, subprocess, termios, time\n"
+        "from utilitune.guarding import _watch, guarded\n"
+        f"with guarded({SLEEPS!r}) as process:\n"
+        "    while any(fcntl.ioctl(_watch._pipe, termios.FIONREAD, bytes(4))):  # until it has listened\n"
+        "        time.sleep(0.01)\n"
+        f"    keeper = subprocess.Popen({SLEEPS!r}, pass_fds=[_watch._pipe])\n"
+        "    print(process.pid, keeper.pid, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as ours:
+        command, keeper = map(int, ours.stdout.readline().split())
+        ours.kill()
+        ours.wait()
+        assert ends_soon(command)
+        os.kill(keeper, signal.SIGKILL)
+
+
+def test_a_forked_child_that_leaves_the_block_lets_the_command_be():
+    script = (
+        "import os, sys\n"
+        "from utilitune.guarding import guarded\n"
+        f"with guarded({SLEEPS!r}) as process:\n"
+        "    child = os.fork()\n"
+        "    if child: os.waitpid(child, 0); print(process.poll())\n"
+        "if not child:\n"
+        "    with guarded([sys.executable, '-c', '']) as own: own.wait()\n"
+        "    print('own', own.returncode, flush=True)\n"
+    )
+    command = [sys.executable, "-X", "dev", "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("own 0\nNone\n", "")
+
+
+def test_a_watcher_that_was_killed_is_replaced_and_knows_what_is_at_work():
+    script = (
+        "import time\n"
+        "from utilitune.guarding import _watch, guarded\n"
+        "def lose_watcher():\n"
+        "    _watch._watcher.kill(); _watch._watcher.wait()\n"
+        f"with guarded({SLEEPS!r}) as first:\n"
+        "    lose_watcher()\n"
+        f"    with guarded({SLEEPS!r}):\n"
+        "        lose_watcher()\n"
+        "    print(first.pid, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as ours:
+        command = int(ours.stdout.readline())
+        ours.kill()
+    assert ends_soon(command)
+
+
+def test_ctrl_c_while_the_watcher_is_told_kills_the_command(monkeypatch):
+    begun = []
+
+    def interrupted(group):
+        begun.append(group)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(guarding._watch, "begins", interrupted)
+    with pytest.raises(KeyboardInterrupt), guarded(SLEEPS):
+        pass
+    assert ends_soon(begun[0])
 
 
 def test_a_command_that_cannot_be_started(tmp_path):
