@@ -12,7 +12,7 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from scenario.dialects.foreign_files import irace, program, smac
-from utilitune.cli.best import _as_irace, _irace_cell
+from utilitune.cli.best import _as_irace, _as_smac, _irace_cell
 from utilitune.cli.understanding import setting
 from utilitune.errors import DataError, UsageError
 from utilitune.peers import PEERS
@@ -149,7 +149,7 @@ def test_irace_itself_takes_the_best(tmp_path: Path):
     path = irace(tmp_path, "maxExperiments = 3\n")
     words = '"plain", "two words", "back\\slash", "it\'s"'
     with (tmp_path / "parameters.txt").open("a") as parameters:
-        parameters.write(f'words "" c ({words})\n')
+        parameters.write(f'words "" c ({words})\n.dotted_1 "" c (u, v)\n')
     scenario = replace(read_scenario(path), procedure="oup", options={"configurations": 2})
     run_scenario(scenario, path.with_suffix(".run"))
     (tmp_path / "best.txt").write_text(invoke("best", path.with_suffix(".run"), "--format", "irace").stdout)
@@ -182,6 +182,24 @@ def test_a_row_that_irace_would_take_for_a_blank_line_is_refused():
     with pytest.raises(UsageError, match="cannot hold the value '' of parameter 'x'"):
         _as_irace(result, scenario)
     assert _as_irace(SimpleNamespace(best={"x": "-v"}), scenario) == 'x\n"-v"'
+
+
+@pytest.mark.parametrize("name", ["a b", "x#1", "a-b", "_x", "if"])
+def test_a_name_that_irace_would_not_find_again_is_refused(name: str):
+    space = ParameterSpace.from_tables({name: {"type": "categorical", "values": ["u", "v"]}})
+    with pytest.raises(UsageError) as refused:
+        _as_irace(SimpleNamespace(best={name: "u"}), SimpleNamespace(space=space))
+    assert str(refused.value) == (
+        f"irace cannot read the parameter name {name!r} in a configurationsFile: it must be letters, digits, "
+        "'.' and '_', begin with a letter, and be no word of R such as if or TRUE; use --format toml or json "
+        "instead"
+    )
+
+
+def test_a_name_with_a_blank_is_one_word_for_smac(tmp_path: Path):
+    space = ParameterSpace.from_tables({"a b": {"type": "categorical", "values": ["u v", "w"]}})
+    options = _as_smac(SimpleNamespace(best={"a b": "u v"}), SimpleNamespace(space=space))
+    assert dict(read_option_string(options, space, tmp_path, 1).assignment) == {"a b": "u v"}
 
 
 def test_the_best_in_the_words_of_other_tools(tmp_path: Path):

@@ -70,9 +70,17 @@ def _as_toml(result: RunResult, _: Scenario) -> str:
 
 def _as_irace(result: RunResult, scenario: Scenario) -> str:
     """A table of configurations with one row: numbers, quoted texts, NA where a parameter does not apply."""
-    from utilitune.scenario.dialects.r_tables import MISSING
+    from utilitune.errors import UsageError
+    from utilitune.scenario.dialects.r_tables import MISSING, is_column_name
 
     names = scenario.space.names
+    for name in names:
+        if not is_column_name(name):
+            raise UsageError(
+                f"irace cannot read the parameter name {name!r} in a configurationsFile: it must be letters, "
+                "digits, '.' and '_', begin with a letter, and be no word of R such as if or TRUE; use "
+                "--format toml or json instead"
+            )
     cells = [_irace_cell(name, result.best[name]) if name in result.best else MISSING for name in names]
     if cells == ['""']:
         raise _not_for_irace(names[0], "")  # R takes the line for a blank one
@@ -112,7 +120,9 @@ def _as_smac(result: RunResult, _: Scenario) -> str:
 
     from utilitune.targets.command import written
 
-    return " ".join(f"-{name} {shlex.quote(written(value))}" for name, value in result.best.items())
+    return " ".join(
+        f"{shlex.quote(f'-{name}')} {shlex.quote(written(value))}" for name, value in result.best.items()
+    )
 
 
 def _as_pcs(result: RunResult, scenario: Scenario) -> str:

@@ -3,7 +3,8 @@ r"""Rows of a table as R's ``read.table`` takes them, which is how irace reads a
 Cells are separated by blanks. In quotes of either kind a backslash stands for itself, except before a
 quotation mark of the same kind: then that mark is meant. Two backslashes stay two, yet the second does not
 escape what follows. Outside quotes nothing is escaped, and ``#`` begins a comment. R takes the word NA as a
-missing value whether it is quoted or not.
+missing value whether it is quoted or not. The names in the first line become variables: R changes those that
+cannot be one, quoted or not, and then irace no longer knows them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ _CELL = re.compile(
     r"""\s*(?:(?P<mark>["'])(?P<quoted>(?:\\.|(?!(?P=mark))[^\\])*)(?P=mark)|(?P<bare>[^\s#"'][^\s#]*))(?=[\s#]|$)"""
 )
 _END = re.compile(r"\s*(?:#.*)?")
+_FIRST_SIGNS = re.compile(r"[^\W\d_]|\.(?!\d)")
+_RESERVED = frozenset(
+    "if else repeat while function for next break in TRUE FALSE NULL Inf NaN "
+    "NA NA_integer_ NA_real_ NA_character_ NA_complex_".split()
+)
 
 
 def split_row(line: str) -> list[str]:
@@ -45,6 +51,17 @@ def written_cell(text: str) -> str:
         if text != MISSING and text.isprintable() and _reads_as(cell, text):
             return cell
     raise ValueError("a table has no way to write this text")
+
+
+def is_column_name(text: str) -> bool:
+    """Whether R keeps a name as it is: what ``make.names`` leaves alone in a UTF-8 locale.
+
+    Example:
+        >>> [name for name in ("alpha", ".x_1", "a-b", "a b", "x#1", "_a", "1a", "if") if is_column_name(name)]
+        ['alpha', '.x_1']
+    """
+    known = all(sign in "._" or sign.isalpha() or sign.isdecimal() for sign in text)
+    return known and _FIRST_SIGNS.match(text) is not None and text not in _RESERVED
 
 
 def _unquoted(text: str, mark: str) -> str:
