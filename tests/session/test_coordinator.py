@@ -85,6 +85,30 @@ def test_coup_stopped_inside_a_phase_says_what_the_last_complete_one_proved(tmp_
     assert kept.to_dict()["last_phase"] == result.last_phase
 
 
+@pytest.mark.parametrize(
+    ("procedure", "options"), [("coup", {}), ("wager", {"growth": "phases", "schedule": "epsilon-focus"})]
+)
+def test_phases_that_a_smaller_epsilon_goes_on_with_are_kept_as_if_it_had_been_asked_for_at_once(
+    tmp_path, procedure, options
+):
+    many = ListedInstances(tuple(f"i{n}" for n in range(2000)), files=False)
+    scenario = make_scenario(
+        tmp_path, procedure=procedure, options=options, utility="uniform(k0=60)", delta=0.4, training=many
+    )
+
+    def kept(folder, *epsilons):
+        for epsilon in epsilons:
+            wanted = replace(scenario, stop=replace(scenario.stop, epsilon=epsilon))
+            result = run_scenario(wanted, folder, settings(wanted), backend=backend(1))
+            assert result.stop_reason.code == "epsilon-reached"
+        with contextlib.closing(read_run_folder(folder)) as store:
+            return store.phases()
+
+    at_once = kept(tmp_path / "at once", 0.6)
+    assert at_once
+    assert kept(tmp_path / "bit by bit", 0.9, 0.8, 0.7, 0.6) == at_once
+
+
 def test_every_configuration_sees_the_same_instances_and_seeds(tmp_path):
     scenario = make_scenario(tmp_path)
     result = run_scenario(scenario, None, settings(scenario, max_runs=200), backend=backend(3))

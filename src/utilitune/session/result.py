@@ -127,8 +127,12 @@ class RunResult:
 
 
 def keep_standing(store: Store, engine: Engine, progress: Progress) -> None:
-    """Add a point to the trajectory, after the phases that have ended since the last one."""
-    for phase in engine.phases[len(store.phases()) :]:
+    """Add a point to the trajectory, after the phases that have ended since the last one.
+
+    A phase that the user's ε has ended is not kept: with a smaller one it goes on.
+    """
+    ended = engine.phases[:-1] if engine.stop_reason().code == "epsilon-reached" else engine.phases
+    for phase in ended[len(store.phases()) :]:
         store.add_phase(phase)
     store.add_progress(progress)
 
