@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from cli.live_runs import invoke
 from utilitune.cli import main
 
 
@@ -15,11 +18,25 @@ from utilitune.cli import main
         ("run x --max-runs 1.5", "--max-runs takes a whole number, not '1.5'; see 'utilitune run --help'"),
         (
             "evaluate x --workers 0",
-            "--workers takes a number of at least 1, not '0'; see 'utilitune evaluate --help'",
+            "--workers takes a whole number of at least 1, not '0'; see 'utilitune evaluate --help'",
         ),
-        ("replay", "'utilitune replay' needs the argument DATA; see 'utilitune replay --help'"),
+        (
+            "collect x --configurations 1.5",
+            "--configurations takes a whole number of at least 1, not '1.5'; see 'utilitune collect --help'",
+        ),
+        ("replay", "'utilitune replay' needs the argument 'data'; see 'utilitune replay --help'"),
         ("replay X --detla 1", "'utilitune replay' has no option '--detla'; did you mean '--delta'?"),
         ("replay X --zzz", "'utilitune replay' has no option '--zzz'; see 'utilitune replay --help'"),
+        (
+            "run --scenario x",
+            "'utilitune run' has no option '--scenario'; write the scenario without --scenario",
+        ),
+        (
+            "run --scenari=x",
+            "'utilitune run' has no option '--scenari'; write the scenario without --scenari",
+        ),
+        ("run x --hlep", "'utilitune run' has no option '--hlep'; did you mean '--help'?"),
+        ("run x -z", "'utilitune run' has no option '-z'; see 'utilitune run --help'"),
         ("--zzz", "'utilitune' has no option '--zzz'; see 'utilitune --help'"),
         ("run x --workers", "option '--workers' requires an argument; see 'utilitune run --help'"),
         ("replay X --json=3", "option '--json' does not take a value; see 'utilitune replay --help'"),
@@ -27,7 +44,7 @@ from utilitune.cli import main
         ("datasets lsit", "'utilitune datasets' has no command 'lsit'; did you mean 'list'?"),
         (
             "datasets fetch",
-            "'utilitune datasets fetch' needs the argument NAME; see 'utilitune datasets fetch --help'",
+            "'utilitune datasets fetch' needs the argument 'name'; see 'utilitune datasets fetch --help'",
         ),
     ],
 )
@@ -35,10 +52,22 @@ def test_a_mistake_is_one_sentence(line: str, told: str, capsys: pytest.CaptureF
     assert refused(line, capsys) == f"utilitune: {told}\n"
 
 
-def test_a_word_too_many_is_named(capsys: pytest.CaptureFixture[str]):
-    told = refused("best here there", capsys)
-    assert "unexpected extra argument" in told
-    assert "(there); see 'utilitune best --help'\n" in told
+@pytest.mark.parametrize(
+    ("place", "given", "extra"), [("best", "here there", "there"), ("datasets list", "a b", "a b")]
+)
+def test_words_too_many_are_named(place: str, given: str, extra: str, capsys: pytest.CaptureFixture[str]):
+    assert refused(f"{place} {given}", capsys) == (
+        f"utilitune: 'utilitune {place}' has no use for {extra!r}; quote a name with blanks, or see "
+        f"'utilitune {place} --help'\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["best", "replay", "check", "collect", "peer"])
+def test_an_argument_is_named_as_the_help_page_lists_it(name: str, capsys: pytest.CaptureFixture[str]):
+    told = refused(name, capsys)
+    argument = re.search(r"needs the argument '(.+)';", told)
+    assert argument
+    assert re.search(rf"^\W+{argument[1]}\b", invoke(name, "--help").stdout, re.MULTILINE)
 
 
 def test_an_unknown_command_without_a_neighbour_gets_the_list(capsys: pytest.CaptureFixture[str]):

@@ -6,6 +6,7 @@ classes are reached through the one that Typer itself exports, and told apart by
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Misunderstood = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """What click raises for a command line it does not understand: the base of a bad parameter."""
+
+_EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
 
 
 class CommandGroup(TyperGroup):
@@ -51,31 +54,52 @@ def sentence(error: typer.BadParameter, words: Sequence[str]) -> str:
     parameter = getattr(error, "param", None)
     if hasattr(error, "possibilities"):
         unknown: str = getattr(error, "option_name", "")
-        known = [name for option in error.ctx.command.params for name in option.opts] if error.ctx else []
-        near = get_close_matches(unknown, known, n=1)
-        return f"'{place}' has no option {unknown!r}; {f'did you mean {near[0]!r}?' if near else help_page}"
+        return f"'{place}' has no option {unknown!r}; {_meant(unknown, error.ctx) or help_page}"
     if parameter is not None and hasattr(error, "param_type"):
         return f"'{place}' needs {_shown(parameter)}; {help_page}"
     if parameter is not None and (kind := _number_kind(parameter, error.message)):
         return f"{_shown(parameter)} takes {kind}{_given(parameter, words)}; {help_page}"
     text = error.format_message().rstrip(".")
+    if extra := _EXTRA.fullmatch(text):
+        return f"'{place}' has no use for {extra[1]!r}; quote a name with blanks, or {help_page}"
     return f"{text[:1].lower()}{text[1:]}; {help_page}"
 
 
+def _meant(unknown: str, context: Any) -> str:  # noqa: ANN401 - click's own type
+    """What to write in place of an unknown option; nothing if none is like it."""
+    parameters = context.command.get_params(context) if context else []
+    options = [name for each in parameters for name in (*each.opts, *each.secondary_opts) if _is_option(name)]
+    arguments = {f"--{name}": name for each in parameters for name in each.opts if not _is_option(name)}
+    near = get_close_matches(unknown, [*options, *arguments], n=1)
+    if not near:
+        return ""
+    argument = arguments.get(near[0])
+    return f"write the {argument} without {unknown}" if argument else f"did you mean {near[0]!r}?"
+
+
+def _is_option(name: str) -> bool:
+    return name.startswith("-")
+
+
 def _shown(parameter: Any) -> str:  # noqa: ANN401 - click's own type
-    """An option as it is written, an argument as the help pages show it."""
-    option = max(parameter.opts, key=len)
-    return option if option.startswith("-") else f"the argument {option.upper()}"
+    """An option as it is written, an argument as the help pages list it."""
+    name = max(parameter.opts, key=len)
+    return name if _is_option(name) else f"the argument {name!r}"
 
 
 def _number_kind(parameter: Any, complaint: str) -> str:  # noqa: ANN401 - click's own type
     """Which numbers are wanted where something else was given; nothing if it was not about numbers."""
     least = getattr(parameter, "min", getattr(getattr(parameter, "type", None), "min", None))
-    if least is not None:
-        return f"a number of at least {least}"
-    if "integer" in complaint:
-        return "a whole number"
-    return "a number" if "number" in complaint or "float" in complaint else ""
+    if least is None and not any(word in complaint for word in ("integer", "number", "float")):
+        return ""
+    kind = "a whole number" if _is_whole(parameter) else "a number"
+    return kind if least is None else f"{kind} of at least {least}"
+
+
+def _is_whole(parameter: Any) -> bool:  # noqa: ANN401 - click's own type
+    """Whether an integer is wanted; newer versions of Typer know the Python type, older ones click's name."""
+    described = getattr(parameter, "type_descriptor", None)
+    return described.annotation is int if described else parameter.type.name.startswith("integer")
 
 
 def _given(parameter: Any, words: Sequence[str]) -> str:  # noqa: ANN401 - click's own type
