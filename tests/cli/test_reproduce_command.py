@@ -26,3 +26,8 @@ def test_a_figure_and_its_claims(tmp_path):
 def test_an_unknown_figure_is_refused(tmp_path):
     with pytest.raises(UsageError, match="there is no figure '9'"):
         invoke("reproduce", "9", "--data", DATA, "-o", tmp_path)
+
+
+def test_the_help_says_which_figures_have_seeds():
+    shown = " ".join(invoke("reproduce", "--help").stdout.replace("│", " ").split())
+    assert "Seeds of Figures 5 to 7." in shown

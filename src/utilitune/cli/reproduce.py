@@ -28,7 +28,7 @@ def reproduce(
         Path, typer.Option("--out", "-o", help="Folder for the files; a second start goes on there.")
     ] = Path("reproduction"),
     seeds: Annotated[
-        int | None, typer.Option(help="Seeds of Figures 5 and 7.  [default: 5, or 2 with --quick]")
+        int | None, typer.Option(help="Seeds of Figures 5 to 7.  [default: 5, or 2 with --quick]")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer settings and larger ε: a first impression in minutes.")
@@ -53,6 +53,7 @@ def reproduce(
     - `utilitune reproduce 1 5 --data lookalike:minisat -o minisat`
     """
     from utilitune.cli.texts import run_bar
+    from utilitune.execution.machine import available_cores
     from utilitune.reproduction import Effort
     from utilitune.reproduction import reproduce as make
     from utilitune.utility import parse_duration
@@ -60,6 +61,7 @@ def reproduce(
     usual = _QUICK_SEEDS if quick else _SEEDS
     effort = Effort(usual if seeds is None else seeds, quick)
     k0_s = None if k0 is None else parse_duration(k0)
+    workers = available_cores() if workers is None else workers
     try:
         with run_bar("replays") as show:
             reports = make(data, out, figures or (), effort=effort, k0_s=k0_s, workers=workers, on_job=show)
