@@ -22,7 +22,9 @@ def peer(
     ],
     max_time: Annotated[
         str | None,
-        typer.Option(help="Its budget of time in runs of the program, e.g. 3600 or 10h.  [default: the scenario's]"),
+        typer.Option(
+            help="Its budget of time in runs of the program, e.g. 3600 or 10h.  [default: the scenario's]"
+        ),
     ] = None,
     max_runs: Annotated[int | None, typer.Option(min=1, help="Its budget of runs.")] = None,
     captime: Annotated[
