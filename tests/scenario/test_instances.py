@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -107,6 +108,50 @@ def test_a_generator_is_given_up_when_a_stop_is_asked_for(path: Path):
     source = instance_source(read_scenario(with_generator(path, SLOW)))
     assert not source.prepare(0, (path.parent / "begun").exists)
     assert list((path.parent / "made here").iterdir()) == []
+
+
+def test_an_error_of_whoever_is_asked_meanwhile_is_not_the_generators(path: Path):
+    source = instance_source(read_scenario(with_generator(path, SLOW)))
+
+    def stopping() -> bool:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as caught:
+        source.prepare(0, stopping)
+    assert not isinstance(caught.value, ScenarioError)
+    assert list((path.parent / "made here").iterdir()) == []
+
+
+def test_a_generator_that_leaves_something_running_is_not_waited_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("utilitune.scenario.generating.LONGEST_GENERATION_S", 30)
+    script = 'setsid sleep 600 & echo $! > left; echo "$1" > "$2"'
+    source = instance_source(read_scenario(with_generator(path, script)))
+    try:
+        assert source.prepare(0)
+        os.kill(int((path.parent / "left").read_text()), 0)  # still there
+    finally:
+        os.kill(int((path.parent / "left").read_text()), signal.SIGKILL)
+
+
+def test_another_process_may_be_quicker_to_make_the_same_instance(path: Path):
+    theirs = '"made here/training-${2##*-training-}"'
+    script = f'mkdir "$2" {theirs}; touch "$2/ours" {theirs}/theirs'
+    source = instance_source(read_scenario(with_generator(path, script)))
+    assert source.prepare(0)
+    assert [each.name for each in (path.parent / source.name(0)).iterdir()] == ["theirs"]
+    assert len(list((path.parent / "made here").iterdir())) == 1
+
+
+def test_an_instance_that_cannot_be_kept_is_one_clear_sentence(path: Path, monkeypatch: pytest.MonkeyPatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    source = instance_source(read_scenario(with_generator(path, 'echo "$1" > "$2"')))
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(ScenarioError, match=r"cannot be kept in .*made here: No space left on device"):
+        source.prepare(0)
 
 
 KILLED = """

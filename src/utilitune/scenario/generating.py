@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,12 +25,14 @@ from utilitune.guarding import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import BinaryIO
 
 LONGEST_GENERATION_S = 600.0
 """How long the generator may take for one instance."""
 
 _LOOK_EVERY_S = 0.1
 _TAIL = 200
+_BYTES_PER_CHARACTER = 4  # at most, in UTF-8
 
 
 def make_instance(
@@ -50,15 +53,13 @@ def make_instance(
         finished.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(finished.parent)
     except OSError as error:
-        raise ScenarioError(
-            f"generated instances cannot be kept in {finished.parent}: {error.strerror}"
-        ) from None
+        raise _not_kept(finished, error) from None
     partial = finished.with_name(f"{_mark()}{os.getpid()}-{finished.name}")
     _remove(partial)
     try:
         if not _generate(command(partial), directory, partial, stopping):
             return False
-        partial.replace(finished)
+        _keep(partial, finished)
     finally:
         _remove(partial)
     return True
@@ -68,47 +69,68 @@ def _generate(argv: Sequence[str], directory: Path, output: Path, stopping: Call
     """Let a command write the file `output`; False if it was given up.
 
     The command has a session of its own: Ctrl-C reaches it only through `stopping` or a `KeyboardInterrupt`,
-    and if it is given up, or we are killed, its whole process group is killed.
+    and if it is given up, or we are killed, its whole process group is killed. Its complaints go to a file: a
+    pipe would stay open for as long as anything lives that it has started.
     """
     deadline_s = time.monotonic() + LONGEST_GENERATION_S
-    try:
-        with guarded(
-            argv,
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-        ) as process:
-            errors = _errors_at_the_end(process, deadline_s, stopping)
-    except OSError as error:
-        raise ScenarioError(
-            f"the instance generator cannot be started ({error.strerror}): {shlex.join(argv)}"
-        ) from None
-    except subprocess.TimeoutExpired:
-        raise _too_slow(argv) from None
-    if errors is None:
-        return False
-    if process.returncode == 0 and output.exists():
-        return True
-    why = f"exit code {process.returncode}" if process.returncode else "it wrote no file"
-    tail = f": {errors.strip()[-_TAIL:]}" if errors.strip() else ""
-    raise ScenarioError(f"the instance generator failed ({why}){tail}; try it by hand: {shlex.join(argv)}")
-
-
-def _errors_at_the_end(
-    process: subprocess.Popen[str], deadline_s: float, stopping: Callable[[], bool]
-) -> str | None:
-    """What a command complained about; None if a stop was asked for before it ended."""
-    while True:
+    with contextlib.ExitStack() as block:
         try:
-            return process.communicate(timeout=_LOOK_EVERY_S)[1]
-        except subprocess.TimeoutExpired:
+            complaints = block.enter_context(tempfile.TemporaryFile())
+            process = block.enter_context(
+                guarded(
+                    argv,
+                    cwd=directory,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=complaints,
+                )
+            )
+        except OSError as error:
+            raise ScenarioError(
+                f"the instance generator cannot be started ({error.strerror}): {shlex.join(argv)}"
+            ) from None
+        while not _ends_soon(process):
             if stopping():
-                return None
+                return False
             if time.monotonic() > deadline_s:
-                raise
+                raise _too_slow(argv)
+        if process.returncode == 0 and output.exists():
+            return True
+        raise _failed(argv, process.returncode, _tail(complaints))
+
+
+def _ends_soon(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        process.wait(_LOOK_EVERY_S)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _tail(complaints: BinaryIO) -> str:
+    """The last characters of a file, or a few less."""
+    size = complaints.seek(0, os.SEEK_END)
+    complaints.seek(max(0, size - _BYTES_PER_CHARACTER * _TAIL))
+    return complaints.read().decode(errors="replace").strip()[-_TAIL:]
+
+
+def _failed(argv: Sequence[str], exit_code: int, complaints: str) -> ScenarioError:
+    why = f"exit code {exit_code}" if exit_code else "it wrote no file"
+    tail = f": {complaints}" if complaints else ""
+    return ScenarioError(f"the instance generator failed ({why}){tail}; try it by hand: {shlex.join(argv)}")
+
+
+def _keep(partial: Path, finished: Path) -> None:
+    """Let a complete instance appear, unless another process was quicker to make the same one."""
+    try:
+        partial.replace(finished)
+    except OSError as error:
+        if not finished.exists():
+            raise _not_kept(finished, error) from None
+
+
+def _not_kept(finished: Path, error: OSError) -> ScenarioError:
+    return ScenarioError(f"generated instances cannot be kept in {finished.parent}: {error.strerror}")
 
 
 def _too_slow(argv: Sequence[str]) -> ScenarioError:
