@@ -48,6 +48,23 @@ def test_features_are_made_once_and_kept(tmp_path: Path):
     assert read_instance_features(path, ["b c", "a"]).tolist() == [[1.0, 0.0], [0.0, 0.0]]
 
 
+def test_what_is_known_is_kept_when_a_later_instance_fails(tmp_path: Path):
+    told = scenario(
+        tmp_path, DESCRIBE.replace("echo called", "[ -e well ] || [ ! -e calls ] || exit 1\necho called")
+    )
+    with pytest.raises(ScenarioError, match="the command for instance features failed on"):
+        feature_file(told)
+    (tmp_path / "well").touch()
+    assert len(read_feature_table(feature_file(told))) == 2
+    assert (tmp_path / "calls").read_text().count("called") == 2
+
+
+def test_what_is_known_is_kept_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("utilitune.scenario.features._KEEP_EVERY_S", -1.0)
+    feature_file(scenario(tmp_path, DESCRIBE.replace("echo called", "cat features-*.csv")))
+    assert (tmp_path / "calls").read_text().splitlines()[0] == "instance,length,words"
+
+
 def test_features_that_cannot_be_kept_are_one_clear_sentence(tmp_path: Path):
     told = scenario(tmp_path)
     path = feature_file(told)

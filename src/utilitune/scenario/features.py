@@ -1,7 +1,8 @@
 """What is known of the instances: a file the user has, or a command that says it of one instance.
 
 A command prints two lines of CSV, names and numbers. It is run once per training instance, and what it says
-is kept in a file beside the scenario, from where models and reports read it.
+is kept in a file beside the scenario, from where models and reports read it. If it fails or is interrupted,
+what it has said until then is kept too; a kill costs the last few seconds.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import csv
 import hashlib
 import io
 import subprocess
+import time
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
 
 _LONGEST_S = 600.0
+_KEEP_EVERY_S = 5.0
 
 
 def feature_file(scenario: Scenario) -> Path | None:
@@ -37,10 +40,16 @@ def feature_file(scenario: Scenario) -> Path | None:
     instances = instance_source(scenario)
     known = read_feature_table(path) if path.is_file() else {}
     missing = [each for each in range(instances.count or 0) if instances.name(each) not in known]
-    for position in missing:
-        known[instances.name(position)] = computed_features(scenario, position)
-    if missing:
-        _write(path, known)
+    kept, kept_at_s = len(known), time.monotonic()
+    try:
+        for position in missing:
+            known[instances.name(position)] = computed_features(scenario, position)
+            if time.monotonic() > kept_at_s + _KEEP_EVERY_S:
+                _write(path, known)
+                kept, kept_at_s = len(known), time.monotonic()
+    finally:
+        if len(known) > kept:
+            _write(path, known)
     return path
 
 
