@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from utilitune.errors import UsageError
-from utilitune.reproduction import FIGURES, Effort, jobs, reproduce
+from utilitune.reproduction import FIGURES, Effort, jobs, reproduce, running
 from utilitune.reproduction.drawing import panels
 from utilitune.reproduction.gaps import _draw_point
 from utilitune.reproduction.jobs import Job, Outcome, Point
 from utilitune.reproduction.making import named_figure
-from utilitune.reproduction.proofs import _compared, _naive_claim, times_faster, times_sooner
-from utilitune.reproduction.recipe import Claim, Series, Study, span
+from utilitune.reproduction.phases import _figure_3_claims
+from utilitune.reproduction.proofs import _compared, _naive_claim, _times_to, by_seed
+from utilitune.reproduction.recipe import Claim, Series, Study, all_above_1, span, times_sooner
 
 SOURCE = "synthetic:rows=12,columns=400,seed=5,spread=1.5,cutoff_s=900"
 
@@ -90,13 +91,23 @@ def test_unknown_figures_and_no_seeds_are_refused(tmp_path: Path):
     assert named_figure("3") is named_figure("fig3")
 
 
-def test_times_sooner_compares_only_what_both_prove():
+def test_who_proves_what_the_other_never_does_is_ahead():
     quick = Outcome(points=tuple(Point(t, 0, e) for t, e in ((1.0, 0.9), (2.0, 0.29), (4.0, 0.2))))
     slow = Outcome(points=tuple(Point(t, 0, e) for t, e in ((1.0, 0.9), (10.0, 0.25))))
-    ratios = times_sooner(quick, slow, 0.1)
-    assert len(ratios) == 6  # 0.30, 0.29, …, 0.25
+    ratios = times_sooner(_times_to(quick, slow, 0.1))
+    assert len(ratios) == 11  # 0.30, 0.29, …, 0.20: smaller ones neither proves
     assert ratios[0] == 5.0
-    assert ratios[-1] == 2.5
+    assert ratios[5] == 2.5
+    assert ratios[6:] == [math.inf] * 5
+    assert all_above_1(ratios) is True
+    other_way = times_sooner(_times_to(slow, quick, 0.1))
+    assert other_way[-1] == 0.0
+    assert all_above_1(other_way) is False
+    assert all_above_1([]) is None
+
+
+def test_nothing_is_proved_by_who_proves_nothing():
+    assert Outcome(points=(Point(1.0, 0, None),)).time_to(0.5) == math.inf
 
 
 def test_a_rule_that_proves_more_is_not_slower():
@@ -105,7 +116,7 @@ def test_a_rule_that_proves_more_is_not_slower():
         Outcome(points=tuple(Point(time_s, 0, epsilon) for time_s, epsilon in points))
         for points in (((1.0, 0.9), (3.0, 0.1)), ((1.0, 0.9), (6.0, 0.1)), ((1.0, 0.9),))
     )
-    assert times_faster([later, never, there, never], [there, there, never, never], 0.1) == [2, math.inf, 0]
+    assert by_seed([there, there, never, never], [later, never, there, never], 0.1) == [2, math.inf, 0]
     assert _compared(0.1, [2.0, 1.0, 4.0]) == "2.00 times sooner (1.00 to 4.00) at ε = 0.1"
     assert _compared(0.1, [math.inf]) == "only the new rule proves ε = 0.1"
     assert _compared(0.1, [0.0]) == "only the old rule proves ε = 0.1"
@@ -124,7 +135,7 @@ def test_naive_can_prove_what_oup_cannot():
     claim = _naive_claim(study, "uniform", oup)
     assert claim.holds is False
     assert "2.00 times on average" in claim.detail
-    assert "at 1 of 2 points OUP runs out of instances" in claim.detail
+    assert "at 1 of 2 only Naive gets there" in claim.detail
     assert _naive_claim(replace(study, series=series[:1]), "uniform", oup).holds
 
 
@@ -140,5 +151,67 @@ def test_claims_in_words():
     assert Claim("A", holds=True, detail="2 times").line() == "A: holds (2 times)"
     assert Claim("A", holds=False, detail="0.5 times").line() == "A: DOES NOT HOLD (0.5 times)"
     assert Claim("A", None, "no data").line() == "A: cannot be told (no data)"
-    assert span([2.0, 8.0]) == "4.00 times on average, 2.00 to 8.00"
-    assert span([]) == "nothing to compare"
+    assert span([2.0, 8.0], "A", "B") == "4.00 times on average, 2.00 to 8.00"
+    assert span([2.0, math.inf, 0.0, 0.0], "A", "B") == (
+        "2.00 times on average, 2.00 to 2.00; at 1 of 4 only A gets there; at 2 of 4 only B gets there"
+    )
+    assert span([], "A", "B") == "nothing to compare"
+
+
+def phases_of(**ends: list[float | None]) -> Study:
+    """A study of Figure 3 in which procedures end their phases at these times."""
+    series, outcomes = [], {}
+    for label, times in ends.items():
+        points = tuple(Point(time_s, 0, 0.1, 0.1, 5) for time_s in times if time_s is not None)
+        if label == "oup":
+            for number, time_s in enumerate(times):
+                job = replace(a_job(f"oup {number}"), procedure="oup", settings={"epsilon": 0.5, "n": number})
+                series.append(Series("per phase", f"oup phase {number}", job))
+                outcomes[job.key()] = Outcome(points=() if time_s is None else (Point(time_s, 0, 0.1),))
+        else:
+            series.append(Series("per phase", label, a_job(label)))
+            outcomes[a_job(label).key()] = Outcome(points=points, phases=points)
+    return Study(None, Effort(), None, outcomes, series)
+
+
+def test_coup_is_compared_with_the_most_that_oup_has_needed_so_far():
+    study = phases_of(coup=[2.0, 20.0, 40.0], oup=[2.0, 10.0, 4.0], wager=[1.0, 2.0, 3.0])
+    coup, wager = _figure_3_claims(study)
+    assert coup.holds is True
+    assert "1.00 to 4.00, 3 phases; OUP alone needs less than before in phase 3 (10.00 times)" in coup.detail
+    assert wager.holds is True
+
+
+def test_a_phase_that_only_oup_ends_is_held_against_coup():
+    study = phases_of(coup=[2.0], oup=[2.0, 10.0], wager=[1.0, 2.0])
+    coup, wager = _figure_3_claims(study)
+    assert coup.holds is False
+    assert "at 1 of 2 only OUP gets there" in coup.detail
+    assert wager.holds is True
+
+
+@pytest.mark.parametrize("figure", ["2", "5", "6"])
+def test_a_claim_about_procedures_that_could_not_work_cannot_be_told(figure, tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "run_job", lambda job: Outcome(refused=f"no {job.procedure} today"))
+    (report,) = reproduce(SOURCE, tmp_path, [figure], effort=Effort(seeds=1, quick=True), workers=1)
+    assert {claim.holds for claim in report.claims} == {None}
+    assert all("today" in claim.detail for claim in report.claims)
+
+
+def test_claims_of_other_figures_stay_if_they_are_about_the_same(tmp_path):
+    effort = Effort(seeds=1, quick=True)
+    reproduce(SOURCE, tmp_path, ["1", "2", "1"], effort=effort, workers=1)
+    first = (tmp_path / "claims.txt").read_text(encoding="utf-8")
+    assert first.startswith(f"# {SOURCE}, k0 = 60 s, 1 seeds, quick\n")
+    reproduce(SOURCE, tmp_path, ["1"], effort=effort, workers=1)
+    assert (tmp_path / "claims.txt").read_text(encoding="utf-8") == first
+    reproduce(SOURCE, tmp_path, ["2"], effort=effort, k0_s=30.0, workers=1)
+    assert "fig1" not in (tmp_path / "claims.txt").read_text(encoding="utf-8")
+
+
+def test_a_figure_without_data_has_a_table_with_columns(tmp_path):
+    few = "synthetic:rows=3,columns=50,seed=1,cutoff_s=900"
+    reproduce(few, tmp_path, ["3"], effort=Effort(seeds=1, quick=True), workers=1)
+    assert (tmp_path / "fig3.csv").read_text(encoding="utf-8").split() == [
+        "label,phase,time_s,epsilon,configurations,row"
+    ]

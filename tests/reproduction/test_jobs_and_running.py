@@ -7,14 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from multiprocessing import active_children, get_context
 
 import numpy as np
 import pytest
 
-from utilitune import ProcedureSpec, read_matrix, replay
+from utilitune import ProcedureSpec, ReplayResult, StopReason, read_matrix, replay
+from utilitune.errors import UsageError
 from utilitune.reproduction import jobs as jobs_module
 from utilitune.reproduction import running
 from utilitune.reproduction.jobs import TO_THE_END, Job, Outcome, run_job
@@ -140,10 +143,42 @@ def test_what_takes_longest_to_compile_goes_first(tmp_path, monkeypatch):
     assert made == ["wager", "oup", "up"]
 
 
+def test_an_interrupted_job_is_no_outcome_and_ends_all(tmp_path, monkeypatch):
+    def interrupted(*_: object, **__: object) -> ReplayResult:
+        real = replay(SOURCE, ProcedureSpec("oup", epsilon=0.5), utility=UTILITY)
+        return replace(real, stop_reason=StopReason("interrupted", "Interrupted."))
+
+    monkeypatch.setattr(jobs_module, "replay", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs([a_job(epsilon=0.2), a_job(epsilon=0.3)], tmp_path, workers=1)
+    assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_worker_that_is_killed_is_one_sentence_and_nobody_else_is_killed(tmp_path):
+    bystander = get_context("spawn").Process(target=time.sleep, args=(600,))
+    bystander.start()
+
+    def kill_a_worker() -> None:
+        while not (workers := set(active_children()) - {bystander}):
+            time.sleep(0.01)
+        workers.pop().kill()
+
+    killer = threading.Thread(target=kill_a_worker)
+    killer.start()
+    try:
+        with pytest.raises(UsageError, match=r"a worker was killed.*--workers 1; what was done is kept"):
+            run_jobs([a_job(epsilon=0.2), a_job(epsilon=0.3)], tmp_path, workers=2)
+        assert bystander.is_alive()
+    finally:
+        killer.join()
+        bystander.kill()
+        bystander.join()
+
+
 _PARENT = """
 import os, sys, time
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from utilitune.reproduction.running import end_with_the_parent
 
 if __name__ == "__main__":
@@ -158,9 +193,7 @@ def test_workers_do_not_survive_a_parent_that_is_killed(tmp_path):
     script.write_text(_PARENT)
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         worker = int(parent.stdout.readline())
-        os.kill(
-            worker, signal.SIGINT
-        )  # a terminal's Ctrl-C reaches all: it is for the parent
+        os.kill(worker, signal.SIGINT)  # a terminal's Ctrl-C reaches all: it is for the parent
         os.kill(worker, 0)
         parent.kill()
     for _ in range(600):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,11 +44,19 @@ def test_other_data_get_numbers_of_their_own_size():
     )
 
 
-def test_the_fingerprint_follows_the_runtimes():
-    one = RuntimeMatrix.from_array([[1.0, 2.0]], cutoff_s=9)
+def test_the_fingerprint_follows_the_data():
+    one = RuntimeMatrix.from_array([[1.0, 2.0], [2.0, 3.0]], cutoff_s=9)
     assert Setting.of("a", one).digest == Setting.of("b", one).digest
-    other = RuntimeMatrix.from_array([[1.0, 2.5]], cutoff_s=9)
-    assert Setting.of("a", one).digest != Setting.of("a", other).digest
+    described, told_otherwise = (
+        replace(one, features=np.array([[first], [2.0]]), feature_names=("a",)) for first in (1.0, 3.0)
+    )
+    others = [
+        RuntimeMatrix.from_array([[1.0, 2.5], [2.0, 3.0]], cutoff_s=9),
+        one.resample(4, seed=1),
+        described,
+        told_otherwise,
+    ]
+    assert len({Setting.of("a", each).digest for each in (one, *others)}) == 5
 
 
 def test_data_without_a_cutoff_are_refused():
@@ -64,3 +73,13 @@ def test_gaps_by_hand():
     assert truth.utility_gap("uniform(k0=10)", 2) == pytest.approx(1 - 0.6 / 0.81)
     assert truth.capped_runtime_s[0.2] == pytest.approx([1.0, 2.0, 4.0])
     assert truth.runtime_gap(0.2, 1) == pytest.approx(0.5)
+
+
+def test_data_on_which_nothing_can_be_compared_are_refused():
+    with pytest.raises(UsageError, match="one configuration only: there is nothing to compare"):
+        Setting.of("x", RuntimeMatrix.from_array([[1.0, 2.0]], cutoff_s=9))
+    two = RuntimeMatrix.from_array([[1.0, 2.0], [2.0, 1.0]], cutoff_s=9)
+    with pytest.raises(
+        UsageError, match=r"k0 = 3600 s is too long for runs recorded up to 9 s.*smaller --k0"
+    ):
+        Setting.of("x", two, k0_s=3600.0)

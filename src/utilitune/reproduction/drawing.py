@@ -107,7 +107,10 @@ def time_axis(axes: Any, label: str = "total time spent on runs (s)") -> None:  
 def start_at(axes: Any, outcomes: Iterable[Outcome]) -> None:  # noqa: ANN401 -- matplotlib's axes
     """Leave out the time before anybody proved anything."""
     first = [
-        next((point.time_s for point in each.points if (point.epsilon or 0.0) < 0.99), None)
+        next(
+            (point.time_s for point in each.points if point.epsilon is not None and point.epsilon < 0.99),
+            None,
+        )
         for each in outcomes
     ]
     known = [time_s for time_s in first if time_s]

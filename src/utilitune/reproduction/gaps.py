@@ -40,6 +40,7 @@ _SLOW_PEERS: dict[str, dict[str, Any]] = {"smac": {"trials": 400}, "irace": {}} 
 _PLANNED_RUNS = 2000  # a usual budget of irace
 _DRAWS_TIMES_GAMMA = 7.0  # about ln(13 K/ζ), what ICAR needs
 _ZERO = 1e-9
+_LEAST_S = 1e-9  # what is shown, on a logarithmic axis, where nothing was paid
 _LINEAR_BELOW = 0.1  # per cent: below this the axis is linear, so that it can show 0
 
 
@@ -209,7 +210,9 @@ def _points_first(group: tuple[tuple[str, str], list[Outcome]]) -> tuple[bool, b
 
 
 def _draw_curve(axes: Any, outcomes: list[Outcome], gap: Gap, style: dict[str, Any]) -> None:  # noqa: ANN401 -- matplotlib's axes
-    first = max(next(point.time_s for point in each.points if point.time_s > 0) for each in outcomes)
+    first = max(
+        next((point.time_s for point in each.points if point.time_s > 0), _LEAST_S) for each in outcomes
+    )
     grid = np.geomspace(first, max(each.final.time_s for each in outcomes), _GRID)
     gaps = []
     for each in outcomes:
@@ -226,7 +229,7 @@ def _draw_point(axes: Any, outcomes: list[Outcome], gap: Gap, style: dict[str, A
     gaps = [100 * gap(each.final.row) for each in outcomes]
     mean = float(np.mean(gaps))
     axes.errorbar(
-        math.exp(float(np.mean([math.log(each.final.time_s) for each in outcomes]))),
+        math.exp(float(np.mean([math.log(max(each.final.time_s, _LEAST_S)) for each in outcomes]))),
         mean,
         yerr=[[max(0.0, mean - min(gaps))], [max(0.0, max(gaps) - mean)]],  # equal gaps, but for rounding
         markersize=4,
@@ -257,11 +260,17 @@ def _panel_claim(study: Study, panel: str, quantile: float) -> Claim:
         if name not in _OWN
     ]
     what = "in utility" if panel == UTILITY else f"in runtime (quantile {quantile:g})"
-    return Claim(
-        f"OUP and COUP reach a gap of 0 on every seed, {what}",
-        all(gap <= _ZERO for name in ("oup", "coup") for gap in gaps[name]),
-        detail + _rivals_in_words(others),
-    )
+    title = f"OUP and COUP reach a gap of 0 on every seed, {what}"
+    if refusal := study.refusal("oup", "coup"):
+        return Claim(title, None, refusal)
+    holds = all(gap <= _ZERO for name in ("oup", "coup") for gap in gaps[name])
+    return Claim(title, holds, detail + _rivals_in_words(others) + _refused_in_words(study, panel))
+
+
+def _refused_in_words(study: Study, panel: str) -> str:
+    """How many of the rivals' runs could not be made on this data; the table says why."""
+    count = sum(bool(study.outcome(series).refused) for series in study.series if series.panel == panel)
+    return f"; {count} further ones are refused, see the table" if count else ""
 
 
 def _optimised_gap(study: Study, row: int) -> float:

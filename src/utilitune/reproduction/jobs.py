@@ -7,12 +7,13 @@ instances. An `Outcome` speaks of rows as they are stored, whatever the shuffle 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import math
 from dataclasses import asdict, dataclass, field
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,14 +34,18 @@ from utilitune.reproduction.setting import POSITIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utilitune import PhaseRecord, Progress, RuntimeMatrix
+    from utilitune import PhaseRecord, Progress, RuntimeMatrix, StopReason
     from utilitune.baselines import Rival
 
 TO_THE_END = "to-the-end"
 """COUP's default schedule, with a last phase that has all configurations and ends with the instances."""
 
 _LAST_EPSILON = 0.001
-_DECIDING_ROOMS = ("baselines", "bounds", "peers", "procedures", "utility")
+_DECIDING = (
+    *("baselines", "bounds", "data", "peers", "procedures", "proposers", "spaces", "utility"),
+    *("compiled.py", "domain.py", "recording.py", "replaying.py", "row_supply.py", "specification.py"),
+)
+_DECIDING_PACKAGES = ("numba", "numpy", "optuna", "smac")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Job:
     def key(self) -> str:
         """A fingerprint of all that the result depends on."""
         meaning = {**asdict(self), "code": code_digest(), "positions": POSITIONS}
+        if self.procedure in PEERS:
+            meaning["packages"] = _versions()
         del meaning["source"]
         return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
 
@@ -108,7 +115,9 @@ class Outcome:
 
     def time_to(self, epsilon: float) -> float:
         """Seconds until this ε was proved; infinite if it never was."""
-        reached = (point.time_s for point in self.points if (point.epsilon or 0.0) <= epsilon)
+        reached = (
+            point.time_s for point in self.points if point.epsilon is not None and point.epsilon <= epsilon
+        )
         return next(reached, math.inf)
 
     def plain(self) -> dict[str, Any]:
@@ -131,15 +140,29 @@ class Outcome:
 def code_digest() -> str:
     """A fingerprint of the code that decides what a procedure does: results of other code do not count."""
     found = hashlib.sha256(Path(__file__).read_bytes())
-    for room in _DECIDING_ROOMS:
-        folder = resources.files("utilitune").joinpath(room)
-        for path in sorted(Path(str(folder)).rglob("*.py")):
+    for name in _DECIDING:
+        place = Path(str(resources.files("utilitune").joinpath(name)))
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             found.update(path.read_bytes())
     return found.hexdigest()
 
 
+@functools.cache
+def _versions() -> dict[str, str]:
+    """The versions of the packages that peers are, and are computed with, as far as they are installed."""
+    found = {}
+    for name in _DECIDING_PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
 def run_job(job: Job) -> Outcome:
-    """Let a procedure work."""
+    """Let a procedure work.
+
+    Raises:
+        KeyboardInterrupt: It was interrupted: what it had until then is no outcome.
+    """
     try:
         return _play_procedure(job) if job.procedure not in {*RIVALS, *PEERS} else _play_rival(job)
     except UsageError as error:
@@ -170,6 +193,7 @@ def _play_rival(job: Job) -> Outcome:
     else:
         rival = rival_named(job.procedure, dict(job.settings))
     result = replay_rival(_recording(job), rival, budget=_budget(job))
+    _require_complete(result.stop_reason)
     kept = result.trajectory if result.anytime else result.trajectory[-1:]
     points = tuple(Point(point.total_time_s, point.best_index) for point in kept)
     return Outcome(points=points, anytime=result.anytime)
@@ -184,11 +208,17 @@ def _play_procedure(job: Job) -> Outcome:
     # Rows are drawn at random by all, so that what a model would propose is no part of the comparison.
     spec = ProcedureSpec(job.procedure, proposals=0.0, **settings)
     result = replay(recording, spec, budget=_budget(job))
+    _require_complete(result.stop_reason)
     return Outcome(
         points=tuple(_point(point) for point in result.trajectory),
         phases=tuple(_point(phase) for phase in result.phases),
         time_each_s=tuple(float(f"{seconds:.6g}") for seconds in result.time_each_s),
     )
+
+
+def _require_complete(why: StopReason) -> None:
+    if why.code == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _budget(job: Job) -> Budget:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import os
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import UsageError
-from utilitune.execution.machine import available_cores
 from utilitune.reports.figures import require_drawing
 from utilitune.reproduction.gaps import FIGURE_5, FIGURE_7
 from utilitune.reproduction.phases import FIGURE_3, FIGURE_4
@@ -59,11 +60,11 @@ def reproduce(
         figures: Which ones, ``fig1`` … ``fig7``; all of them if left out.
         effort: How many seeds, and whether a first impression is enough.
         k0_s: Time after which an answer has lost half its worth; chosen by the data if left out.
-        workers: Jobs at the same time; the cores if left out.
+        workers: Jobs at the same time; all cores if left out.
         on_job: Called with the number of jobs that are done and of all, whenever one more is.
     """
     require_drawing()
-    recipes = [named_figure(name) for name in figures] or list(FIGURES.values())
+    recipes = list(dict.fromkeys(named_figure(name) for name in figures)) or list(FIGURES.values())
     wanted = effort or Effort()
     if wanted.seeds < 1:
         raise UsageError(f"the number of seeds must be at least 1, not {wanted.seeds}")
@@ -73,13 +74,12 @@ def reproduce(
     setting, truth = _known_about(source, k0_s)
     series = {recipe.name: recipe.series(setting, wanted) for recipe in recipes}
     jobs = [each.job for found in series.values() for each in found]
-    outcomes = run_jobs(jobs, folder, workers or available_cores(), on_job)
+    outcomes = run_jobs(jobs, folder, workers or os.cpu_count() or 1, on_job)
     reports = [
         _write(recipe, Study(setting, wanted, truth, outcomes, series[recipe.name]), folder)
         for recipe in recipes
     ]
-    lines = [f"{report.name}: {claim.line()}\n" for report in reports for claim in report.claims]
-    (folder / CLAIMS_FILE).write_text("".join(lines), encoding="utf-8")
+    _write_claims(folder / CLAIMS_FILE, _heading(setting, wanted), reports)
     return reports
 
 
@@ -87,9 +87,28 @@ def _make_folder(folder: Path) -> None:
     """Make the output folder, and notice at once if nothing can be written there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / CLAIMS_FILE).touch()
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise UsageError(f"cannot write into {folder}: {error.strerror}; name another folder") from None
+
+
+def _heading(setting: Setting, effort: Effort) -> str:
+    """What claims are about."""
+    quick = ", quick" if effort.quick else ""
+    return f"# {setting.source}, k0 = {setting.k0_s:g} s, {effort.seeds} seeds{quick}"
+
+
+def _write_claims(path: Path, heading: str, reports: Sequence[FigureReport]) -> None:
+    """Write the claims of these figures; those of others stay if they are about the same."""
+    lines = {report.name: [f"{report.name}: {claim.line()}" for claim in report.claims] for report in reports}
+    known = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    for line in known[1:] if known[:1] == [heading] else ():
+        name = line.partition(":")[0]
+        if name not in {report.name for report in reports}:
+            lines.setdefault(name, []).append(line)
+    ordered = [line for name in sorted(lines) for line in lines[name]]
+    path.write_text("\n".join([heading, *ordered, ""]), encoding="utf-8")
 
 
 def named_figure(name: str) -> Recipe:
@@ -108,7 +127,7 @@ def _known_about(source: str, k0_s: float | None) -> tuple[Setting, Truth]:
 
 def _write(recipe: Recipe, study: Study, folder: Path) -> FigureReport:
     table = folder / f"{recipe.name}.csv"
-    _write_table(table, list(recipe.table(study)))
+    _write_table(table, list(recipe.table(study)), recipe.columns)
     figure = recipe.draw(study)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # the layout is found: both files keep it
@@ -118,8 +137,8 @@ def _write(recipe: Recipe, study: Study, folder: Path) -> FigureReport:
     return FigureReport(recipe.name, recipe.title, (table, *pictures), tuple(recipe.claims(study)))
 
 
-def _write_table(path: Path, rows: list[dict[str, Any]]) -> None:
-    names = list(dict.fromkeys(name for row in rows for name in row))
+def _write_table(path: Path, rows: list[dict[str, Any]], columns: Sequence[str]) -> None:
+    names = list(dict.fromkeys(name for row in rows for name in row)) or columns
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, names)
         writer.writeheader()

@@ -25,7 +25,18 @@ from utilitune.reproduction.drawing import (
     start_at,
     time_axis,
 )
-from utilitune.reproduction.recipe import FIRST_SEED, TARGET, Claim, Recipe, Series, job, span, trajectories
+from utilitune.reproduction.recipe import (
+    FIRST_SEED,
+    TARGET,
+    Claim,
+    Recipe,
+    Series,
+    all_above_1,
+    job,
+    span,
+    times_sooner,
+    trajectories,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -105,17 +116,21 @@ def _figure_1_claims(study: Study) -> list[Claim]:
     claims = []
     for panel in study.panels():
         oup, up, wager = (study.find(panel, name) for name in ("oup", "up", "wager"))
-        ratios = times_sooner(oup, up, study.effort.target)
-        ours = times_sooner(wager, oup, study.effort.target)
+        ratios, ours = (
+            times_sooner(_times_to(first, second, study.effort.target))
+            for first, second in ((oup, up), (wager, oup))
+        )
         claims += [
             Claim(
                 f"OUP proves every ε ≤ {_REASONABLE} before UP, {panel}",
-                min(ratios) > 1 if ratios else None,
-                span(ratios),
+                all_above_1(ratios),
+                span(ratios, "OUP", "UP"),
             ),
             _naive_claim(study, panel, oup),
             Claim(
-                f"wager proves every ε ≤ {_REASONABLE} before OUP, {panel}", _all_above_1(ours), span(ours)
+                f"wager proves every ε ≤ {_REASONABLE} before OUP, {panel}",
+                all_above_1(ours),
+                span(ours, "wager", "OUP"),
             ),
         ]
     return claims
@@ -124,26 +139,14 @@ def _figure_1_claims(study: Study) -> list[Claim]:
 def _naive_claim(study: Study, panel: str, oup: Outcome) -> Claim:
     """Whether OUP proves whatever Naive proves sooner, for all captimes and targets of Naive."""
     ends = [outcome.final for series, outcome in study.played(panel) if series.job.procedure == "naive"]
-    pairs = [(end.time_s, oup.time_to(end.epsilon or 1.0)) for end in ends]
-    ratios = [theirs / ours for theirs, ours in pairs if np.isfinite(ours)]
-    never = len(pairs) - len(ratios)
-    detail = span(ratios)
-    if never:
-        detail += f"; at {never} of {len(pairs)} points OUP runs out of instances before"
-    return Claim(
-        f"OUP is before Naive, {panel}", min(ratios, default=0.0) > 1 and not never if pairs else None, detail
-    )
+    ratios = times_sooner((oup.time_to(end.epsilon or 1.0), end.time_s) for end in ends)
+    return Claim(f"OUP is before Naive, {panel}", all_above_1(ratios), span(ratios, "OUP", "Naive"))
 
 
-def times_sooner(first: Outcome, second: Outcome, target: float) -> list[float]:
-    """How many times sooner one procedure proves ε than another, for ε = .3, .29, … as far as both get."""
+def _times_to(first: Outcome, second: Outcome, target: float) -> list[tuple[float, float]]:
+    """When two procedures prove ε = .3, .29, … down to the target."""
     levels = [percent / 100 for percent in range(round(100 * _REASONABLE), round(100 * target) - 1, -1)]
-    pairs = [(first.time_to(epsilon), second.time_to(epsilon)) for epsilon in levels]
-    return [theirs / ours for ours, theirs in pairs if np.isfinite(ours) and np.isfinite(theirs)]
-
-
-def _all_above_1(ratios: list[float]) -> bool | None:
-    return min(ratios) > 1 if ratios else None
+    return [(first.time_to(epsilon), second.time_to(epsilon)) for epsilon in levels]
 
 
 def _figure_2_series(setting: Setting, effort: Effort) -> list[Series]:
@@ -190,6 +193,12 @@ def _configuration_axis(axes: Any) -> None:  # noqa: ANN401 -- matplotlib's axes
 
 
 def _figure_2_claims(study: Study) -> list[Claim]:
+    titles = (
+        "OUP spends less than UP on all but the very best configurations",
+        "wager spends less than OUP on them",
+    )
+    if refusal := study.refusal("up", "oup", "wager"):
+        return [Claim(title, None, refusal) for title in titles]
     order = best_first(study)
     rest = order[max(1, round(_TOP_SHARE * len(order))) :]
     up, oup, wager = (np.array(study.find(LOG_LAPLACE, name).time_each_s) for name in ("up", "oup", "wager"))
@@ -198,11 +207,11 @@ def _figure_2_claims(study: Study) -> list[Claim]:
     ours = oup[rest].sum() / wager[rest].sum()
     return [
         Claim(
-            "OUP spends less than UP on all but the very best configurations",
+            titles[0],
             bool(less > 0.95),
             f"on {less:.1%} of those beyond the best tenth, {ratio:.2f} times less in all",
         ),
-        Claim("wager spends less than OUP on them", bool(ours > 1), f"{ours:.2f} times less in all"),
+        Claim(titles[1], bool(ours > 1), f"{ours:.2f} times less in all"),
     ]
 
 
@@ -247,13 +256,17 @@ def _draw_figure_6(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
 def _figure_6_claims(study: Study) -> list[Claim]:
     claims = []
     for name in ("up", "oup"):
+        title = f"The new doubling rule is no slower for {NAMES[name]}"
+        if refusal := study.refusal(f"{name} old", f"{name} new"):
+            claims.append(Claim(title, None, refusal))
+            continue
         old, new = (_all_seeds(study, f"{name} {rule}") for rule in ("old", "new"))
-        ratios = {epsilon: times_faster(old, new, epsilon) for epsilon in (study.effort.target, 0.2, 0.3)}
+        ratios = {epsilon: by_seed(new, old, epsilon) for epsilon in (study.effort.target, 0.2, 0.3)}
         smallest = next((each for each in ratios.values() if each), None)
         shown = ", ".join(_compared(epsilon, each) for epsilon, each in ratios.items())
         claims.append(
             Claim(
-                f"The new doubling rule is no slower for {NAMES[name]}",
+                title,
                 None if smallest is None else statistics.median(smallest) >= 1,
                 f"{shown}, {len(old)} seeds; {_where_the_time_went(study, old, new)}",
             )
@@ -265,14 +278,11 @@ def _all_seeds(study: Study, label: str) -> list[Outcome]:
     return [outcome for series, outcome in study.played() if series.label == label]
 
 
-def times_faster(old: Sequence[Outcome], new: Sequence[Outcome], epsilon: float) -> list[float]:
-    """By seed, how many times sooner the new rule proves ε: ∞ or 0 where one does, nothing where neither."""
-    pairs = [(one.time_to(epsilon), other.time_to(epsilon)) for one, other in zip(old, new, strict=True)]
-    return [
-        math.inf if math.isinf(before) else before / after
-        for before, after in pairs
-        if min(before, after) < math.inf
-    ]
+def by_seed(new: Sequence[Outcome], old: Sequence[Outcome], epsilon: float) -> list[float]:
+    """How many times sooner the new rule proves ε, by seed."""
+    return times_sooner(
+        (ours.time_to(epsilon), theirs.time_to(epsilon)) for ours, theirs in zip(new, old, strict=True)
+    )
 
 
 def _compared(epsilon: float, ratios: list[float]) -> str:

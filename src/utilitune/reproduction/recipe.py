@@ -92,6 +92,11 @@ class Study:
         """Names of the panels, in order."""
         return list(dict.fromkeys(series.panel for series in self.series))
 
+    def refusal(self, *labels: str) -> str:
+        """Why a procedure of one of these names could not work; nothing if all could."""
+        found = (self.outcome(series).refused for series in self.series if series.label in labels)
+        return next(filter(None, found), "")
+
     def find(self, panel: str, label: str) -> Outcome:
         """The outcome of the first series of that name."""
         return next(
@@ -108,6 +113,7 @@ class Recipe:
         title: What stands above it.
         series: The jobs it needs.
         table: Its data as rows.
+        columns: Names of the columns of the table, for where it has no rows.
         draw: Its picture.
         claims: What it says about the paper.
     """
@@ -118,6 +124,7 @@ class Recipe:
     table: Callable[[Study], Iterable[dict[str, Any]]]
     draw: Callable[[Study], Any]
     claims: Callable[[Study], list[Claim]]
+    columns: tuple[str, ...] = ()
 
 
 def job(setting: Setting, procedure: str, utility: str, seed: int = FIRST_SEED, **settings: Any) -> Job:  # noqa: ANN401 -- settings of any procedure
@@ -152,9 +159,32 @@ def trajectories(study: Study) -> Iterable[dict[str, Any]]:
             yield shared
 
 
-def span(ratios: Sequence[float]) -> str:
-    """Ratios in words: their geometric mean, and the smallest and largest."""
-    if not ratios:
-        return "nothing to compare"
-    mean = math.exp(float(np.mean(np.log(ratios))))
-    return f"{mean:.2f} times on average, {min(ratios):.2f} to {max(ratios):.2f}"
+def times_sooner(pairs: Iterable[tuple[float, float]]) -> list[float]:
+    """How many times sooner the first of two got there: ∞ or 0 where only one did, nothing where neither.
+
+    Args:
+        pairs: When the first and when the second got there; ∞ for never.
+    """
+    return [
+        math.inf if math.isinf(second) else second / first
+        for first, second in pairs
+        if min(first, second) < math.inf
+    ]
+
+
+def span(ratios: Sequence[float], first: str, second: str) -> str:
+    """Ratios in words: their geometric mean, the smallest and the largest; and where only one got there."""
+    both = [ratio for ratio in ratios if 0 < ratio < math.inf]
+    words = []
+    if both:
+        mean = math.exp(float(np.mean(np.log(both))))
+        words.append(f"{mean:.2f} times on average, {min(both):.2f} to {max(both):.2f}")
+    for ratio, who in ((math.inf, first), (0.0, second)):
+        if count := sum(each == ratio for each in ratios):
+            words.append(f"at {count} of {len(ratios)} only {who} gets there")
+    return "; ".join(words) or "nothing to compare"
+
+
+def all_above_1(ratios: Sequence[float]) -> bool | None:
+    """Whether the first is sooner everywhere; None where there is nothing to compare."""
+    return min(ratios) > 1 if ratios else None

@@ -13,9 +13,11 @@ import os
 import signal
 import threading
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context, parent_process
 from typing import TYPE_CHECKING
 
+from utilitune.errors import UsageError
 from utilitune.reproduction.jobs import Outcome, run_job
 
 if TYPE_CHECKING:
@@ -67,12 +69,17 @@ def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, O
             yield key, run_job(job)
         return
     count = min(workers, len(missing))
+    others = set(active_children())
     with ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=end_with_the_parent) as pool:
         try:
             yield from _made_by(pool, count, list(missing))
+        except BrokenProcessPool:
+            raise UsageError(
+                "a worker was killed, perhaps for lack of memory: use --workers 1; what was done is kept"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            for worker in active_children():
+            for worker in set(active_children()) - others:
                 worker.kill()
             raise
 
@@ -117,6 +124,6 @@ def _kept(path: Path) -> Outcome | None:
 
 
 def _keep(path: Path, outcome: Outcome) -> None:
-    partial = path.with_suffix(".partial")
+    partial = path.with_suffix(f".{os.getpid()}.partial")
     partial.write_text(json.dumps(outcome.plain(), separators=(",", ":")), encoding="utf-8")
     partial.replace(path)

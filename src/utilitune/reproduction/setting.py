@@ -30,6 +30,8 @@ POSITIONS = 20_000
 _PAPER_K0_S = 60.0
 _LEAST_CUTOFF_FOR_PAPER_K0_S = 600.0
 _DAY_S = 86_400.0
+_CAPTIMES_TO_K0 = 60
+_FEWEST_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class Setting:
 
     Attributes:
         source: What `utilitune.read_matrix` understands.
-        digest: A fingerprint of the runtimes.
+        digest: A fingerprint of the data.
         rows: Number of configurations.
         stored: Number of recorded instances.
         cutoff_s: Where the recording stopped.
@@ -82,7 +84,7 @@ class Setting:
     @property
     def captime0_s(self) -> float:
         """The first captime: 1 s where k0 is 60 s."""
-        return self.k0_s / 60
+        return self.k0_s / _CAPTIMES_TO_K0
 
     @classmethod
     def of(cls, source: str, matrix: RuntimeMatrix, k0_s: float | None = None) -> Setting:
@@ -91,7 +93,14 @@ class Setting:
             raise UsageError(
                 f"{source} names no cutoff, but the rivals need one: add it, as in {source}?cutoff=300"
             )
+        if matrix.rows < _FEWEST_ROWS:
+            raise UsageError(f"{source} has one configuration only: there is nothing to compare")
         half_s = _half_worth_s(matrix) if k0_s is None else k0_s
+        if half_s / _CAPTIMES_TO_K0 > matrix.cutoff_s:
+            raise UsageError(
+                f"k0 = {half_s:g} s is too long for runs recorded up to {matrix.cutoff_s:g} s: the first "
+                f"captime is k0/{_CAPTIMES_TO_K0}; choose a smaller --k0"
+            )
         slow_s, captimes_s, patience_s, accuracy = _numbers(matrix)
         return cls(
             source=source,
@@ -149,7 +158,10 @@ def _one_digit(value: float) -> float:
 
 def _digest(matrix: RuntimeMatrix) -> str:
     found = hashlib.sha256(np.ascontiguousarray(matrix.runtimes_s).tobytes())
-    found.update(f"{matrix.shape} {matrix.cutoff_s}".encode())
+    found.update(f"{matrix.shape} {matrix.cutoff_s} {matrix.feature_names}".encode())
+    found.update(np.ascontiguousarray(matrix.columns).tobytes())
+    if matrix.features is not None:
+        found.update(np.ascontiguousarray(matrix.features).tobytes())
     return found.hexdigest()
 
 
