@@ -34,6 +34,8 @@ def test_a_missing_part_says_how_to_get_it():
 def test_the_nearest_name_is_offered_or_all_of_them():
     assert did_you_mean("unifrom", ["uniform", "step"]) == "did you mean 'uniform'?"
     assert did_you_mean("zzz", ["uniform", "step"]) == "known: step, uniform"
+    assert did_you_mean("int", ["integer", "float"]) == "did you mean 'integer'?"
+    assert did_you_mean("objective", ["captime", "multiplier"]) == "known: captime, multiplier"
 
 
 def test_odd_names_stand_in_quotes_so_that_the_sentence_stays_one():

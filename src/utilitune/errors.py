@@ -85,10 +85,14 @@ class MissingExtraError(UtilituneError):
         super().__init__(f"{purpose} needs an optional part: {how}")
 
 
+_ALIKE = 0.6
+"""How much of two names must agree, in order, for one to be taken for the other misspelt."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence fragment for an unknown name: the nearest known one, or all of them."""
     options = sorted(known)
-    near = get_close_matches(name, options, n=1, cutoff=0.5)
+    near = get_close_matches(name, options, n=1, cutoff=_ALIKE)
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(map(_listed, options))}"
 
 
