@@ -185,8 +185,9 @@ def test_a_result_is_strict_json(small: RuntimeMatrix):
     [
         ({"max_time_s": 0.0}, "the time budget must be a positive number"),
         ({"max_time_s": math.nan}, "the time budget must be a positive number"),
-        ({"max_runs": 0}, "the run budget must be a positive number"),
-        ({"max_runs": -3}, "the run budget must be a positive number"),
+        ({"max_runs": 0}, "the run budget must be a whole number of at least 1, not 0"),
+        ({"max_runs": -3}, "the run budget must be a whole number"),
+        ({"max_runs": 0.5}, "the run budget must be a whole number of at least 1, not 0.5"),
     ],
 )
 def test_a_budget_that_is_none_is_refused(arguments: dict[str, float], sentence: str):
@@ -195,8 +196,11 @@ def test_a_budget_that_is_none_is_refused(arguments: dict[str, float], sentence:
 
 
 def test_a_first_captime_past_the_recorded_cutoff_is_refused(small: RuntimeMatrix):
-    with pytest.raises(UtilituneError, match=r"first captime \(60 s\) is above the largest captime \(50 s\)"):
-        replay(small, ProcedureSpec("oup", captime0_s=60.0))
+    for name in ("oup", "wager"):
+        with pytest.raises(
+            UtilituneError, match=r"first captime \(60 s\) is above the largest captime \(50 s\)"
+        ):
+            replay(small, ProcedureSpec(name, captime0_s=60.0))
 
 
 def test_replay_is_the_packages_front_door():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival
+from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival, require_whole
 from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, no_promise, require_positive
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
@@ -51,7 +51,7 @@ class Budget:
         if self.max_time_s != math.inf:
             require_positive("the time budget", self.max_time_s)
         if self.max_runs is not None:
-            require_positive("the run budget", self.max_runs)
+            require_whole("the run budget", self.max_runs)
             object.__setattr__(self, "max_runs", min(self.max_runs, _UNLIMITED_RUNS))
 
 

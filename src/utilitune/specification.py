@@ -170,7 +170,7 @@ def build_engine(
         if spec.captime_s > spec.captime_limit_s:
             raise UsageError(
                 f"the captime of Naive ({spec.captime_s:g} s) is above the largest captime that is known "
-                f"({spec.captime_limit_s:g} s): choose a smaller one"
+                f"({spec.captime_limit_s:g} s): choose a smaller one with --captime"
             )
         return NaiveEngine(
             evidence,
@@ -204,11 +204,6 @@ def _wager_settings(spec: ProcedureSpec, configurations: int) -> WagerSettings:
         growth = Phases(_schedule(spec), spec.phases)
     elif not spec.grows:
         growth = FixedSet(configurations)
-    if spec.captime0_s is not None and spec.captime0_s > spec.captime_limit_s:
-        raise UsageError(
-            f"the first captime ({spec.captime0_s:g} s) is above the largest captime "
-            f"({spec.captime_limit_s:g} s): choose a smaller one"
-        )
     return WagerSettings(
         delta=spec.delta,
         epsilon=spec.epsilon,

@@ -253,7 +253,7 @@ REFUSED = [
     (["--captime0", "0"], "the first captime must be a positive number, not 0.0"),
     (["--captime", "nan"], "'nan' is not a duration"),
     (["--max-time", "0"], "the time budget must be a positive number, not 0.0"),
-    (["--max-runs", "0"], "the run budget must be a positive number, not 0"),
+    (["--max-runs", "0"], "the run budget must be a whole number of at least 1, not 0"),
 ]
 
 
@@ -272,7 +272,11 @@ def test_a_mistake_gets_one_sentence_and_leaves_nothing(
 def test_a_first_captime_past_the_cutoff_is_refused(data: Path, command: Command):
     code, _, err = command(f"{data}?cutoff=3", "--captime0", "10")
     assert code == 2
-    assert "the first captime (10 s) is above the largest captime (3 s)" in err
+    assert "the first captime (10 s) is above the largest captime (3 s): choose a smaller one with" in err
+    code, _, err = command(f"{data}?cutoff=0.3", "--procedure", "oup")
+    assert code == 2
+    assert "the first captime (1 s) is above the largest captime (0.3 s): " in err
+    assert "choose a smaller one with --captime0" in err
 
 
 @pytest.mark.parametrize(

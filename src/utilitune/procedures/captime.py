@@ -38,14 +38,19 @@ class CaptimeLevels(NamedTuple):
     utility: NDArray[np.float64]
 
 
+def require_first_captime(first_s: float, limit_s: float) -> None:
+    """Refuse a first captime above the largest one."""
+    if first_s > limit_s:
+        raise UsageError(
+            f"the first captime ({first_s:g} s) is above the largest captime ({limit_s:g} s): choose "
+            "a smaller one with --captime0 (in Python captime0_s, in a scenario limits.smallest_captime)"
+        )
+
+
 def captime_levels(utility: Utility, first_s: float, limit_s: float) -> CaptimeLevels:
     """The levels from the first captime up to the limit, which ends the table if it is finite."""
     require_positive("the first captime", first_s)
-    if first_s > limit_s:
-        raise UsageError(
-            f"the first captime ({first_s:g} s) is above the largest captime ({limit_s:g} s): "
-            "choose a smaller one"
-        )
+    require_first_captime(first_s, limit_s)
     captimes = [0.0, first_s]
     while captimes[-1] < limit_s and len(captimes) <= _MOST_LEVELS:
         captimes.append(min(2.0 * captimes[-1], limit_s))

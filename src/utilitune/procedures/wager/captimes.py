@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.compiled import compiled, inlined
-from utilitune.errors import UsageError
+from utilitune.procedures.captime import require_first_captime
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,11 +54,7 @@ def half_life_s(utility: Utility) -> float:
 
 def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGrid:
     """The grid from `first_s` to `limit_s`, shorter where later answers are worth nothing."""
-    if first_s > limit_s:
-        raise UsageError(
-            f"the first captime ({first_s:g} s) is above the largest captime ({limit_s:g} s): "
-            "choose a smaller one"
-        )
+    require_first_captime(first_s, limit_s)
     captimes = [first_s]
     last_s = min(limit_s, utility.time_to_fall_to(utility.infimum + _WORTHLESS))
     if math.isinf(utility.time_to_fall_to(utility.infimum)) and math.isfinite(limit_s):

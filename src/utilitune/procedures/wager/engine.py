@@ -100,8 +100,9 @@ class WagerEngine:
         """The state before the first run."""
         settings = self.settings
         half_life = half_life_s(utility)
-        first_s = half_life / 60.0 if settings.captime0_s is None else settings.captime0_s
-        grid = captime_grid(utility, min(first_s, settings.captime_limit_s), settings.captime_limit_s)
+        limit_s = settings.captime_limit_s
+        first_s = min(half_life / 60.0, limit_s) if settings.captime0_s is None else settings.captime0_s
+        grid = captime_grid(utility, first_s, limit_s)
         fixed = isinstance(settings.growth, FixedSet)
         size = self._stage.draws
         counters = np.zeros(COUNTERS, dtype=np.int64)
