@@ -160,3 +160,12 @@ def test_runs_that_take_no_time_come_to_an_end():
 def test_bad_settings_are_refused(settings: dict[str, float], sentence: str):
     with pytest.raises(UtilituneError, match=sentence):
         StructuredProcrastination(**settings)
+
+
+def test_a_first_cap_above_the_captime_is_the_captime():
+    runs = recorded(exponential([2.0, 4.0, 6.0], 200), 20.0)
+    equal, above = (
+        play(StructuredProcrastination(captime0_s=first_s, captime_s=5.0), runs)[0][-1]
+        for first_s in (5.0, 50.0)
+    )
+    assert above == equal

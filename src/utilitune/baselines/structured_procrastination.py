@@ -244,7 +244,7 @@ class StructuredProcrastination:
 
     Attributes:
         multiplier: By what the cap of a run that timed out grows.
-        captime0_s: κ0, the first cap; at most the captime.
+        captime0_s: κ0, the first cap; where it is above the captime, the captime is the first cap.
         captime_s: Runs that last so long count as lasting just that; the recording's cutoff if left out.
         refresh_every: Steps after which all bounds are brought up to date.
     """
