@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -57,3 +58,17 @@ def test_every_command_has_help():
         app = build_app([name])
         assert isinstance(app, typer.Typer)
         assert invoke(name, "--help").exit_code == 0
+
+
+@pytest.mark.parametrize("line", ["--version", "--help", "datasets list"])
+def test_a_reader_that_leaves_is_no_mistake(line: str):
+    reading, writing = os.pipe()
+    os.close(reading)
+    code = f"from utilitune.cli import main; main({line.split()!r})"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")

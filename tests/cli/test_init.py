@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import pytest
@@ -7,6 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from utilitune.cli import init as init_module
+from utilitune.cli import main
 from utilitune.cli.init import init
 from utilitune.errors import UsageError
 from utilitune.scenario import read_scenario
@@ -64,3 +66,36 @@ def test_questions_are_repeated_until_the_answer_makes_sense(tmp_path: Path, mon
     assert scenario.name == "asked"
     assert scenario.training.names == ("instances/a.lp",)
     assert (scenario.max_captime_s, scenario.stop.wall_time_s) == (5, 600)
+
+
+@pytest.mark.parametrize("answers", ["", "command\nsh\n"])
+def test_an_input_that_ends_before_the_last_answer_is_a_mistake_and_writes_nothing(
+    answers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", io.StringIO(answers))
+    with pytest.raises(SystemExit) as ended:
+        main(["init", str(tmp_path)])
+    assert ended.value.code == 2
+    shown = capsys.readouterr()
+    assert shown.err == (
+        "utilitune: nothing is written, for the answers ended too early; start again, or without questions: "
+        "utilitune init --template sat|command|python|recorded\n"
+    )
+    assert shown.out.endswith("\n"), "the complaint begins a line of its own"
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupt_at_a_question_is_no_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    class Interrupted(io.StringIO):
+        def readline(self, _: int | None = -1, /) -> str:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin", Interrupted())
+    with pytest.raises(SystemExit) as ended:
+        main(["init", str(tmp_path)])
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == ""

@@ -89,9 +89,14 @@ def main(arguments: list[str] | None = None) -> None:
         code = _MENDABLE if showed_help(error) else _refused(sentence(error, given))
     except typer.Abort:
         code = _INTERRUPTED
-    except BrokenPipeError:
-        code = 0
+    except SystemExit as ended:
+        code = 0 if _nobody_reads_on(ended) else ended.code
     sys.exit(code)
+
+
+def _nobody_reads_on(ended: SystemExit) -> bool:
+    """Whether the reader of our output has left, such as head: Typer and rich end the program there."""
+    return isinstance(ended.__context__, BrokenPipeError)
 
 
 def _refused(text: str) -> int:

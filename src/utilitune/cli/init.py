@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from utilitune.scenario.template import Answers
 
 SCENARIO_FILE = "scenario.toml"
+_WITHOUT_QUESTIONS = "utilitune init --template sat|command|python|recorded"
 
 
 def init(
@@ -44,10 +45,10 @@ def init(
     from utilitune.scenario.template import companion_files, starter_scenario
 
     if template is None and not _is_terminal():
-        raise UsageError("choose what to start from: utilitune init --template sat|command|python|recorded")
+        raise UsageError(f"choose what to start from: {_WITHOUT_QUESTIONS}")
     _refuse_existing(folder / SCENARIO_FILE)
     name = folder.resolve().name or "my-scenario"
-    kind, answers = (template, _default_answers(name)) if template else _ask(name)
+    kind, answers = (template, _default_answers(name)) if template else _asked(name)
     written = {SCENARIO_FILE: starter_scenario(kind, answers), **companion_files(kind)}
     for file_name in written:
         _refuse_existing(folder / file_name)
@@ -75,6 +76,20 @@ def _default_answers(name: str) -> Answers:
     from utilitune.scenario.template import Answers
 
     return Answers(name=name)
+
+
+def _asked(name: str) -> tuple[str, Answers]:
+    """The answers to all questions; an input that ends before them is a mistake, unlike Ctrl-C."""
+    try:
+        return _ask(name)
+    except typer.Abort as ended:
+        if not isinstance(ended.__context__, EOFError):
+            raise
+        typer.echo()  # the question has no end of line yet
+        raise UsageError(
+            "nothing is written, for the answers ended too early; start again, or without questions: "
+            f"{_WITHOUT_QUESTIONS}"
+        ) from None
 
 
 def _ask(name: str) -> tuple[str, Answers]:
