@@ -26,18 +26,19 @@ def demo(
     from utilitune.cli.run import default_folder, run
     from utilitune.cli.texts import words
     from utilitune.demo import prepare
+    from utilitune.domain import require_positive
     from utilitune.reports.figures import epsilon_over_time
     from utilitune.reports.files import write_picture
     from utilitune.store import read_run_folder
     from utilitune.utility import format_duration, parse_duration
 
+    seconds = require_positive("--time", parse_duration(time))
     say = words().print
     say("1. Instances", style="bold")
     scenario = prepare(folder)
     say(f"   written to {folder}: train/, test/ and {scenario.name}, which you can edit\n")
 
     place = default_folder(scenario)
-    seconds = parse_duration(time)
     budget_s = _spent_before_s(place) + seconds
     say(
         f"2. Configuring kissat for {format_duration(seconds)} (Ctrl-C stops early, with a valid answer)",
