@@ -9,6 +9,7 @@ import pytest
 
 from utilitune import ProcedureSpec, Recording, RuntimeMatrix, parse_utility, replay, replay_rival
 from utilitune.baselines import rival_named
+from utilitune.errors import UsageError
 
 UTILITY = parse_utility("uniform(k0=20)")
 SPECIFICATION = ProcedureSpec("oup", epsilon=0.3)
@@ -57,7 +58,21 @@ def test_features_follow_their_configurations(matrix):
 
 def test_what_is_laid_out_keeps_its_own_utility(matrix):
     recording = Recording.of(matrix, UTILITY)
-    assert Recording.of(recording, "log-laplace(k0=1)") is recording
+    assert Recording.of(recording) is recording
+    assert Recording.of(recording, "uniform(k0=20)") is recording
+    assert replay(recording, SPECIFICATION, utility=UTILITY).best == replay(recording, SPECIFICATION).best
+
+
+def test_another_utility_than_the_recordings_own_is_refused(matrix):
+    recording = Recording.of(matrix, UTILITY)
+    with pytest.raises(UsageError, match=r"for uniform\(k0=20\), not for uniform\(k0=1\): leave"):
+        replay(recording, SPECIFICATION, utility="uniform(k0=1)")
+    with pytest.raises(UsageError, match="lay the matrix out anew"):
+        replay_rival(recording, rival_named("hyperband", {"resource": "90"}), utility="log-laplace(k0=60)")
+
+
+def test_the_usual_utility(matrix):
+    assert Recording.of(matrix).utility == parse_utility("log-laplace(k0=60)")
 
 
 def test_seconds_of_every_row_add_up(matrix):

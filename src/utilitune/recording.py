@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.data import RuntimeMatrix, read_matrix
+from utilitune.errors import UsageError
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.utility import Utility, parse_utility
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+_USUAL_UTILITY = "log-laplace(k0=60)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,18 +50,28 @@ class Recording:
 
     @classmethod
     def of(
-        cls, data: Recording | RuntimeMatrix | str | Path, utility: Utility | str = "log-laplace(k0=60)"
+        cls, data: Recording | RuntimeMatrix | str | Path, utility: Utility | str | None = None
     ) -> Recording:
         """Lay out recorded runtimes; what is laid out already stays as it is, with its own utility.
 
         Args:
             data: A matrix, or what `utilitune.read_matrix` understands: a file, a folder, a data set's name.
-            utility: The utility function, or its text form.
+            utility: The utility function, or its text form; ``log-laplace(k0=60)`` if left out.
+
+        Raises:
+            UsageError: The data is laid out already, for another utility function.
         """
+        worth = parse_utility(utility) if isinstance(utility, str) else utility
         if isinstance(data, Recording):
+            if worth not in (None, data.utility):
+                raise UsageError(
+                    f"this recording is laid out for {data.utility}, not for {worth}: leave the utility "
+                    "out, or lay the matrix out anew with Recording.of"
+                )
             return data
         matrix = data if isinstance(data, RuntimeMatrix) else read_matrix(data)
-        worth = parse_utility(utility) if isinstance(utility, str) else utility
+        if worth is None:
+            worth = parse_utility(_USUAL_UTILITY)
         return cls(matrix, worth, np.arange(matrix.rows), RecordedEvidence(matrix, worth))
 
     def shuffled(self, seed: int, positions: int | None = None) -> Recording:

@@ -158,7 +158,7 @@ def replay(
     data: Recording | RuntimeMatrix | str | Path,
     specification: ProcedureSpec | None = None,
     *,
-    utility: Utility | str = "log-laplace(k0=60)",
+    utility: Utility | str | None = None,
     budget: Budget | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> ReplayResult:
@@ -168,7 +168,8 @@ def replay(
         data: A `Recording` or a matrix, or what `utilitune.read_matrix` understands: a file, a folder, a
             data set's name.
         specification: Which procedure with which settings; the default procedure if left out.
-        utility: The utility function, or its text form; a `Recording` has its own.
+        utility: The utility function, or its text form; if left out ``log-laplace(k0=60)``, or that of the
+            `Recording`.
         budget: When to end although the procedure could go on.
         on_progress: Called now and then with where the procedure stands.
 
@@ -223,7 +224,7 @@ def replay_rival(
     data: Recording | RuntimeMatrix | str | Path,
     rival: Rival,
     *,
-    utility: Utility | str = "log-laplace(k0=60)",
+    utility: Utility | str | None = None,
     seed: int | None = None,
     budget: Budget | None = None,
     on_progress: Callable[[Standing], None] | None = None,
@@ -234,7 +235,8 @@ def replay_rival(
         data: A `Recording` or a matrix, or what `utilitune.read_matrix` understands: a file, a folder, a
             data set's name.
         rival: The rival with its settings.
-        utility: The utility function, or its text form; a `Recording` has its own.
+        utility: The utility function, or its text form; if left out ``log-laplace(k0=60)``, or that of the
+            `Recording`.
         seed: Seed of the random order in which configurations are drawn; the order of the rows if left out.
         budget: When to end although the rival could go on.
         on_progress: Called now and then with where the rival stands.
