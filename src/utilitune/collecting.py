@@ -135,7 +135,7 @@ def collect_into(
     runs = GridRuns(Grid(scenario, instances, records, size.captime_s), store, backend)
     pairs = [(record.index, position) for position in range(size.instances) for record in records]
     guard = FailureGuard(scenario, runs.rules.target)
-    outcomes = runs.complete(pairs, on_run, lambda pair, outcome: guard.note(runs.invocation(*pair), outcome))
+    outcomes = runs.complete(pairs, on_run, lambda made: guard.note(made.invocation, made.outcome))
     names = tuple(instances.name(position) for position in range(size.instances))
     encoded = scenario.space.encode([record.assignment for record in records])
     return RuntimeMatrix(

@@ -9,6 +9,7 @@
     ├── ScenarioError           a scenario, parameter space or instance list is wrong
     ├── TargetError             the program under configuration cannot be run
     ├── StoreError              a run folder cannot be used
+    ├── StoppedError            somebody asked for a stop before everything was run
     └── MissingExtraError       an optional dependency is not installed
 
 The command line prints the text of a `UtilituneError` and exits with code 2; any other exception
@@ -69,6 +70,13 @@ class TargetError(UtilituneError):
 
 class StoreError(UtilituneError):
     """A run folder cannot be used."""
+
+
+class StoppedError(UtilituneError):
+    """Somebody asked for a stop before everything was run."""
+
+    def __init__(self) -> None:
+        super().__init__("Stopped on request: finished runs are kept, and the same command goes on.")
 
 
 class MissingExtraError(UtilituneError):

@@ -12,6 +12,7 @@ from peers.playgrounds import SCENARIO, Program, Sweep, fresh_store, played_live
 from utilitune.baselines.rival import Allowance, Objective
 from utilitune.domain import RunOutcome, RunStatus
 from utilitune.errors import TargetError, UsageError
+from utilitune.execution.backend import Job
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.peers import Irace, OptunaTpe, Smac
 from utilitune.peers.live import Match, play_into, play_live, worth_of
@@ -68,6 +69,25 @@ def test_somebody_may_ask_for_an_end():
         play_into(store, backend, match, lambda _: store.request_stop())
     assert store.sessions()[-1].stop.code == "stop-requested"
     assert len(list(store.runs())) == 4
+
+
+def test_a_stop_ends_the_runs_under_way_and_they_do_not_count():
+    match = Match.of(SCENARIO, Sweep(), PLENTY)
+    store = fresh_store(match)
+    begun = []
+
+    def at_work(_: Job) -> SimulatedRun:
+        begun.append(_)
+        if len(begun) == 6:
+            store.request_stop()
+        return SimulatedRun(0.5)
+
+    with SimulatedBackend(4, at_work) as backend:
+        final = play_into(store, backend, match)
+    stop = store.sessions()[-1].stop
+    assert (stop.code, stop.advice[:20]) == ("stop-requested", "Stopped on request: ")
+    assert len(begun) == 6
+    assert len(list(store.runs())) == final.runs == 4
 
 
 def test_ctrl_c_leaves_an_answer():

@@ -14,9 +14,10 @@ from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import FailurePolicy, ListedInstances, instance_source
 from utilitune.session import opening
 from utilitune.session.coordinator import LiveBudget
-from utilitune.session.events import ConfigurationJoined
+from utilitune.session.events import ConfigurationJoined, RunBegun
 from utilitune.session.opening import run_scenario, settings_of
 from utilitune.session.result import RunResult
+from utilitune.session.supply import ConfigurationSupply
 from utilitune.store import read_run_folder
 
 PROCEDURES = {
@@ -169,6 +170,25 @@ def test_a_stop_asked_for_while_stored_runs_are_read_keeps_what_they_prove(tmp_p
     )
     assert stopped.stop_reason.code == "interrupted"
     assert proved(stopped) == proved(first)
+
+
+class Unstoppable(SimulatedBackend):
+    def cancel(self, job_id):
+        raise RuntimeError(f"job {job_id} cannot be reached")
+
+
+def test_the_supply_is_closed_even_if_runs_under_way_cannot_be_ended(tmp_path, monkeypatch):
+    closed = []
+    monkeypatch.setattr(ConfigurationSupply, "close", lambda _: closed.append(True))
+    scenario = make_scenario(tmp_path)
+
+    def give_up(event):
+        if isinstance(event, RunBegun):
+            raise KeyboardInterrupt
+
+    with pytest.raises(RuntimeError, match="cannot be reached"):
+        run_scenario(scenario, None, backend=Unstoppable(1, behaviour), on_event=give_up)
+    assert closed == [True]
 
 
 def test_another_procedure_or_delta_is_refused_in_the_same_folder(tmp_path):

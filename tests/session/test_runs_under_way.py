@@ -8,7 +8,7 @@ import pytest
 
 from session.simulated_scenarios import make_scenario
 from utilitune.domain import RunRequest, RunStatus
-from utilitune.errors import TargetError
+from utilitune.errors import StoppedError, TargetError
 from utilitune.execution.runs import RunRules
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import FailurePolicy
@@ -43,7 +43,7 @@ class MadeOnDemand:
     def prepare(self, position: int, stopping: Callable[[], bool]) -> bool:
         assert not stopping()
         self._look()
-        return True
+        return not stopping()
 
 
 def crashing_first(scenario: Scenario) -> Callable[[Job], SimulatedRun]:
@@ -61,7 +61,7 @@ def test_what_ends_with_a_run_that_ends_everything_is_kept(tmp_path: Path):
     with pytest.raises(TargetError, match="the scenario says to stop at"):
         runs.complete(
             [(0, position) for position in range(5)],
-            on_outcome=lambda pair, outcome: guard.note(runs.invocation(*pair), outcome),
+            on_made=lambda made: guard.note(made.invocation, made.outcome),
         )
     assert sorted((run.request.position, run.outcome.status) for run in store.runs()) == [
         (0, RunStatus.CRASHED),
@@ -78,6 +78,37 @@ def test_what_ends_while_an_instance_is_made_is_kept_before_that_is_there(tmp_pa
     at_once = SimulatedBackend(4, lambda _: SimulatedRun(0.0))
     GridRuns(Grid(scenario, instances, [DEFAULT], 2.0), store, at_once).complete([(0, n) for n in range(4)])
     assert kept == [0, 1, 2, 3]
+
+
+def first_is_quick(scenario: Scenario) -> Callable[[Job], SimulatedRun]:
+    """The run on the first instance ends long before the others."""
+    first = instance_source(scenario).name(0)
+    return lambda job: SimulatedRun(0.5 if job.task.argv[1] == first else 1.5)
+
+
+def test_a_stop_ends_what_is_under_way_and_keeps_what_has_ended(tmp_path: Path):
+    scenario = make_scenario(tmp_path)
+    store = MemoryStore(Snapshot({}, ""))
+    backend = SimulatedBackend(3, first_is_quick(scenario))
+    runs = GridRuns(Grid(scenario, instance_source(scenario), [DEFAULT], 2.0), store, backend)
+    wanted = [(0, position) for position in range(5)]
+    with pytest.raises(StoppedError, match="Stopped on request: finished runs are kept"):
+        runs.complete(wanted, on_made=lambda _: store.request_stop())
+    assert [run.request.position for run in store.runs()] == [0]
+    assert (backend.now_s, backend.free_slots) == (0.5, 3)
+    store.begin_session({})
+    assert len(runs.complete(wanted)) == len(list(store.runs())) == 5
+
+
+def test_a_stop_is_obeyed_while_an_instance_is_made(tmp_path: Path):
+    scenario = make_scenario(tmp_path)
+    store = MemoryStore(Snapshot({}, ""))
+    instances = MadeOnDemand(scenario, lambda: backend.free_slots == 1 and store.request_stop())
+    backend = SimulatedBackend(3, lambda _: SimulatedRun(0.5))
+    with pytest.raises(StoppedError):
+        GridRuns(Grid(scenario, instances, [DEFAULT], 2.0), store, backend).complete([(0, 0), (0, 1), (0, 2)])
+    assert list(store.runs()) == []
+    assert (backend.now_s, backend.free_slots) == (0.0, 3)
 
 
 class OneCannotStart(SimulatedBackend):

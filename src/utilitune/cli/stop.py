@@ -62,4 +62,5 @@ def _tell_how_it_ended(store: RunFolderReader, folder: Path) -> None:
     reason = sessions[-1].stop if sessions else None
     how = "The run has ended." if reason is None else reason.advice
     typer.echo(f"{how} {sum(store.counts().values()):,} runs are kept.")
-    typer.echo(f"See the answer with: utilitune best {folder}")
+    if store.last_progress() is not None:
+        typer.echo(f"See the answer with: utilitune best {folder}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.baselines.rival import Allowance, Objective
 from utilitune.domain import Progress, RunRequest, StopReason
-from utilitune.errors import UsageError, UtilituneError
+from utilitune.errors import StoppedError, UsageError, UtilituneError
 from utilitune.execution.runs import RunRules
 from utilitune.peers.arena import Arena, HaltError, Played
 from utilitune.scenario.instances import instance_source
@@ -108,17 +108,22 @@ class LiveGround:
 
     def run(self, configuration: int, positions: Sequence[int]) -> Sequence[Played]:
         """Make the runs that the store does not hold, all at once."""
+        try:
+            self._make(configuration, [each for each in positions if (configuration, each) not in self._made])
+        except StoppedError as stopped:
+            raise HaltError(StopReason("stop-requested", str(stopped))) from None
+        outcomes = (self._made[configuration, position] for position in positions)
+        return [Played(self._worth(each), each.runtime_s + each.overshoot_s) for each in outcomes]
+
+    def _make(self, configuration: int, positions: Sequence[int]) -> None:
         if self._store.stop_requested():
-            raise HaltError(StopReason("stop-requested", "Stopped on request: the same command goes on."))
-        missing = [position for position in positions if (configuration, position) not in self._made]
+            raise StoppedError
         under_way = RunsUnderWay(self._workshop, self._note)
-        for position in missing:
+        for position in positions:
             request = RunRequest(configuration, position, self._captime_s)
             under_way.begin(request, self._assignments[configuration])
         while under_way:
             under_way.take_in()
-        outcomes = (self._made[configuration, position] for position in positions)
-        return [Played(self._worth(each), each.runtime_s + each.overshoot_s) for each in outcomes]
 
     def _note(self, made: Made) -> None:
         self._made[made.request.configuration, made.request.position] = made.outcome

@@ -27,10 +27,11 @@ from utilitune.session.events import (
     RunStopped,
 )
 from utilitune.session.failures import FailureWatch
+from utilitune.session.making import invocation_of
 from utilitune.session.result import keep_standing, task_text
 from utilitune.spaces import Assignment
 from utilitune.store.records import RunRecord
-from utilitune.targets.base import Ending, Invocation
+from utilitune.targets.base import Ending
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from utilitune.session.reusing import EarlierRuns
     from utilitune.session.supply import ConfigurationSupply
     from utilitune.store.base import Store
-    from utilitune.targets.base import RawResult
+    from utilitune.targets.base import Invocation, RawResult
 
 _ROUNDS_PER_CALL = 100_000
 _POINTS_PER_DECADE = 40
@@ -167,9 +168,11 @@ class Coordinator:
         self._started = time.monotonic()
         self._runs_before = self._books.runs
         try:
-            reason = self._work()
+            try:
+                reason = self._work()
+            finally:
+                self._wind_down()
         finally:
-            self._wind_down()
             self._parts.supply.close()
         self._record_progress(final=True)
         self._show(final=True)
@@ -337,21 +340,14 @@ class Coordinator:
                 continue
             if not self._parts.instances.prepare(request.position, self._is_stopping_meanwhile):
                 return
-            invocation = self._invocation(request)
+            invocation = invocation_of(
+                request, self._assignments[request.configuration], self._parts.instances
+            )
             self._parts.backend.submit(self._next_job, self._parts.rules.job(invocation))
             self._flights[self._next_job] = _InFlight(request, invocation, time.time(), speculative)
             self._under_way[key] = request.captime_s
             self._next_job += 1
             self._announce(RunBegun(request, invocation.instance, invocation.seed, speculative))
-
-    def _invocation(self, request: RunRequest) -> Invocation:
-        instances = self._parts.instances
-        return Invocation(
-            parameters=self._assignments[request.configuration],
-            instance=instances.name(request.position),
-            seed=instances.seed(request.position),
-            captime_s=request.captime_s,
-        )
 
     def _is_stopping_meanwhile(self) -> bool:
         """While an instance is made: keep the runs that end, and say whether to stop."""

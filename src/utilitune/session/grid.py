@@ -14,7 +14,6 @@ from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.execution.runs import RunRules
 from utilitune.scenario.targets import build_target
 from utilitune.session.making import Made, RunsUnderWay, Workshop
-from utilitune.targets.base import Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,14 +78,17 @@ class GridRuns:
         self,
         pairs: Sequence[Pair],
         on_run: Callable[[int, int], None] | None = None,
-        on_outcome: Callable[[Pair, RunOutcome], None] | None = None,
+        on_made: Callable[[Made], None] | None = None,
     ) -> dict[Pair, RunOutcome]:
         """The outcomes of these pairs: kept ones, and the missing ones made in this order.
 
         Args:
             pairs: The runs that are wanted.
             on_run: Called with the number of runs that are known and of all, whenever one more is.
-            on_outcome: Called with every outcome that is new, once it is kept; may raise to end the work.
+            on_made: Called with every run that is new, once it is kept; may raise to end the work.
+
+        Raises:
+            StoppedError: Somebody asked for a stop.
         """
         self._keep_configurations()
         known = {
@@ -101,25 +103,15 @@ class GridRuns:
 
         def note(made: Made) -> None:
             nonlocal done
-            pair = (made.request.configuration, made.request.position)
-            known[pair] = made.outcome
+            known[made.request.configuration, made.request.position] = made.outcome
             done += 1
-            if on_outcome is not None:
-                on_outcome(pair, made.outcome)
+            if on_made is not None:
+                on_made(made)
             if on_run is not None:
                 on_run(done, len(pairs))
 
         self._make(missing, note)
         return {pair: known[pair] for pair in pairs}
-
-    def invocation(self, configuration: int, position: int) -> Invocation:
-        """One run in the target's terms."""
-        return Invocation(
-            self._parameters[configuration],
-            self._grid.instances.name(position),
-            self._grid.instances.seed(position),
-            self._grid.captime_s,
-        )
 
     def _keep_configurations(self) -> None:
         kept = {record.index for record in self._store.configurations()}

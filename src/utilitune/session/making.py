@@ -2,18 +2,19 @@
 
 A grid and a peer both want runs and only have to wait for them. What ends together is kept together before
 anybody hears of any of it, so a run that ends everything takes no other run with it; and what ends while an
-instance is still being made does not wait for that.
+instance is still being made does not wait for that. When a stop is asked for, what is under way is ended.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from utilitune.errors import UtilituneError
+from utilitune.errors import StoppedError, UtilituneError
+from utilitune.execution.simulated import SimulatedBackend
 from utilitune.store.records import RunRecord
-from utilitune.targets.base import Invocation
+from utilitune.targets.base import Ending, Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +25,21 @@ if TYPE_CHECKING:
     from utilitune.execution.runs import RunRules
     from utilitune.scenario.instances import InstanceSource
     from utilitune.store.base import Store
+
+_LOOK_EVERY_S = 0.25
+
+
+def patience_s(backend: Backend) -> float | None:
+    """How long to wait for a run before looking whether to stop; None on a virtual clock."""
+    return None if isinstance(backend, SimulatedBackend) else _LOOK_EVERY_S
+
+
+def invocation_of(
+    request: RunRequest, parameters: Mapping[str, Any], instances: InstanceSource
+) -> Invocation:
+    """A run in the target's terms."""
+    position = request.position
+    return Invocation(parameters, instances.name(position), instances.seed(position), request.captime_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,29 +87,37 @@ class RunsUnderWay:
         return bool(self._begun)
 
     def begin(self, request: RunRequest, parameters: Mapping[str, Any]) -> None:
-        """Start a run in a free slot; its instance is made first if need be."""
+        """Start a run in a free slot; its instance is made first if need be.
+
+        Raises:
+            StoppedError: A stop was asked for; what was under way is ended and does not count.
+        """
         shop = self._workshop
-        shop.instances.prepare(request.position, self._go_on)
-        invocation = Invocation(
-            parameters,
-            shop.instances.name(request.position),
-            shop.instances.seed(request.position),
-            request.captime_s,
-        )
+        if shop.store.stop_requested() or not shop.instances.prepare(request.position, self._is_stopping):
+            self._give_up()
+        invocation = invocation_of(request, parameters, shop.instances)
         shop.backend.submit(self._next_job, shop.rules.job(invocation))
         self._begun[self._next_job] = (request, invocation, time.time())
         self._next_job += 1
 
-    def take_in(self, timeout_s: float | None = None) -> None:
-        """Wait until a run has ended or the time has passed; keep all that have ended, then tell of them.
+    def take_in(self) -> None:
+        """Wait for a run to end, not for long; keep all that have ended, then tell of them.
 
         Raises:
             TargetError: A run could not be made; the others are kept.
+            StoppedError: A stop was asked for; what was under way is ended and does not count.
         """
+        self._land(patience_s(self._workshop.backend))
+        if self._begun and self._workshop.store.stop_requested():
+            self._give_up()
+
+    def _land(self, timeout_s: float | None) -> None:
         ended: list[Made] = []
         failed: UtilituneError | None = None
         for job, raw in self._workshop.backend.wait(timeout_s):
             request, invocation, started_at = self._begun.pop(job)
+            if raw.ending is Ending.CANCELLED:
+                continue
             try:
                 outcome = self._workshop.rules.outcome(invocation, raw)
             except UtilituneError as error:
@@ -107,7 +131,15 @@ class RunsUnderWay:
         if failed is not None:
             raise failed
 
-    def _go_on(self) -> bool:
-        """Take in what has ended while an instance is made, which is never given up."""
-        self.take_in(0.0)
-        return False
+    def _is_stopping(self) -> bool:
+        """While an instance is made: keep the runs that end, and say whether to stop."""
+        self._land(0.0)
+        return self._workshop.store.stop_requested()
+
+    def _give_up(self) -> NoReturn:
+        """Cancel what is under way; a run that ended by itself in the meantime still counts."""
+        for job in list(self._begun):
+            self._workshop.backend.cancel(job)
+        while self._begun:
+            self._land(patience_s(self._workshop.backend))
+        raise StoppedError

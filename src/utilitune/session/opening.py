@@ -20,6 +20,7 @@ from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import FailurePolicy
 from utilitune.scenario.targets import build_target
 from utilitune.session.coordinator import Coordinator, LiveBudget, Parts
+from utilitune.session.making import patience_s
 from utilitune.session.result import RunResult, command_text
 from utilitune.session.reusing import CONDITION
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
@@ -185,7 +186,7 @@ def _assemble(
             status for status in RunStatus if scenario.policies.get(status) is FailurePolicy.ABORT
         ),
         command_of=partial(command_text, scenario),
-        patience_s=0.25 if live else None,
+        patience_s=patience_s(backend),
         earlier=settings.earlier,
     )
 
