@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import time
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -179,6 +180,18 @@ def test_budgets_of_time_end_the_search(rules: StopRules, code: str):
     assert search.done
     assert search.stop_reason.code == code
     assert search.ask() == []
+
+
+def test_the_time_of_a_search_that_was_killed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    killed = tuner(tmp_path / "run")
+    [trial] = killed.ask()
+    now = time.time()
+    monkeypatch.setattr("utilitune.asktell.time.time", lambda: now + 100)
+    killed.tell(trial, 0.5)
+    killed._store.close()  # without a word about its end
+    for limit_s, done in ((90, True), (1000, False)):
+        with Tuner(replace(killed.scenario, stop=StopRules(wall_time_s=limit_s)), tmp_path / "run") as search:
+            assert search.done == done
 
 
 def test_a_failure_that_is_to_stop_everything_does():

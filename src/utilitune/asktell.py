@@ -20,7 +20,7 @@ from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.scenario import FailurePolicy, FunctionSpec, Scenario, instance_source, read_scenario
-from utilitune.session.books import Books
+from utilitune.session.books import Books, elapsed_s
 from utilitune.session.opening import settings_of
 from utilitune.session.result import keep_standing
 from utilitune.session.reusing import condition_of
@@ -118,9 +118,6 @@ class Tuner:
         self._budget = settings.budget
         self._stop: StopReason | None = None
         self._closed = False
-        self._elapsed_before_s = sum(
-            (each.ended_at or each.started_at) - each.started_at for each in self._store.sessions()
-        )
         self._began: float | None = None  # when the first trial could be asked for: rules are compiled before
         self._condition = condition_of(self._store)
         self._restore()
@@ -265,6 +262,7 @@ class Tuner:
             if not run.taken_over:
                 self._books.note(run.outcome)
             self._take_note(run.request, run.outcome)
+        self._books.elapsed_before_s = elapsed_s(self._store, self._store.sessions())
         last = self._store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         for index in range(len(self._supply.given)):
@@ -278,10 +276,10 @@ class Tuner:
         """The reason to stop although the procedure could go on."""
         now = time.monotonic()
         self._began = now if self._began is None else self._began
-        elapsed_s = self._elapsed_before_s + now - self._began
+        passed_s = self._books.elapsed_before_s + now - self._began
         if self._stop is None and self._books.time_s >= self._budget.max_time_s:
             self._stop = _spent("time-limit", "time", "budget.cpu_time", "max_time")
-        elif self._stop is None and elapsed_s >= self._budget.max_wall_s:
+        elif self._stop is None and passed_s >= self._budget.max_wall_s:
             self._stop = _spent("wall-limit", "wall-clock", "budget.wall_time", "max_wall_time")
         elif self._stop is None and self._books.runs >= self._budget.max_runs:
             self._stop = _spent("run-limit", "run", "budget.runs", "max_runs")

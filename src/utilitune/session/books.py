@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from utilitune.domain import RunOutcome, RunStatus
+    from utilitune.store.base import StoreReader
+    from utilitune.store.records import SessionRecord
 
 
 @dataclass(slots=True)
@@ -31,3 +36,20 @@ class Books:
         self.runs += 1
         self.time_s += outcome.runtime_s + outcome.overshoot_s
         self.statuses[outcome.status] += 1
+
+
+def elapsed_s(store: StoreReader, sessions: Sequence[SessionRecord]) -> float:
+    """Seconds on the clock in starts that are over; one that was killed lasted until its last run had ended.
+
+    Args:
+        store: Where the runs are kept.
+        sessions: The starts, oldest first.
+    """
+    ends = [session.ended_at or session.started_at for session in sessions]
+    if any(session.ended_at is None for session in sessions):
+        starts = [session.started_at for session in sessions]
+        for run in store.runs():
+            number = bisect_right(starts, run.started_at) - 1
+            if number >= 0 and sessions[number].ended_at is None:
+                ends[number] = max(ends[number], run.ended_at)
+    return sum(end - session.started_at for end, session in zip(ends, sessions, strict=True))

@@ -17,7 +17,7 @@ from utilitune.domain import Progress, RunStatus, StopReason
 from utilitune.errors import UtilituneError
 from utilitune.execution.runs import DISAGREEMENT
 from utilitune.procedures.engine import Halt, PauseAt
-from utilitune.session.books import Books
+from utilitune.session.books import Books, elapsed_s
 from utilitune.session.events import (
     ConfigurationJoined,
     Event,
@@ -257,20 +257,12 @@ class Coordinator:
         records = store.configurations()
         self._assignments = [Assignment(record.assignment) for record in records]
         self._parts.supply.restore(records)
-        sessions = store.sessions()
-        ends = [session.ended_at or session.started_at for session in sessions[:-1]]
         for record in store.runs():
             if not record.taken_over:
                 self._books.note(record.outcome)
                 self._failures.note(record.outcome)
             self._tell(record.request, record.outcome)
-            for number, session in enumerate(sessions[:-1]):
-                if session.ended_at is None and session.started_at <= record.started_at:
-                    following = sessions[number + 1].started_at
-                    ends[number] = max(ends[number], min(record.ended_at, following))
-        self._books.elapsed_before_s = sum(
-            end - session.started_at for end, session in zip(ends, sessions, strict=False)
-        )
+        self._books.elapsed_before_s = elapsed_s(store, store.sessions()[:-1])  # the last one is this one
         if self._parts.earlier is not None:
             known = {record.request for record in store.runs()}
             for index, assignment in enumerate(self._assignments):  # a kill may have come in between
