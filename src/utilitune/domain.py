@@ -30,6 +30,11 @@ class RunStatus(StrEnum):
     MEMOUT = "memout"
     WRONG_ANSWER = "wrong-answer"
 
+    @property
+    def failed(self) -> bool:
+        """Whether a run that ended so ended by itself without an answer: it would never have given one."""
+        return self not in (RunStatus.FINISHED, RunStatus.TIMEOUT)
+
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
@@ -74,7 +79,7 @@ class RunOutcome:
     @property
     def failed(self) -> bool:
         """Whether the run ended by itself without an answer: it would never have given one."""
-        return self.status not in (RunStatus.FINISHED, RunStatus.TIMEOUT)
+        return self.status.failed
 
 
 @dataclass(frozen=True, slots=True)

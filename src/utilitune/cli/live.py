@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from utilitune.cli.texts import WARMING_UP
-from utilitune.domain import RunStatus
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
@@ -116,11 +115,7 @@ def sparkline(values: list[float]) -> str:
 
 def failures(view: View) -> int:
     """How many runs neither finished nor were capped."""
-    return sum(
-        count
-        for status, count in view.statuses.items()
-        if status not in (RunStatus.FINISHED, RunStatus.TIMEOUT)
-    )
+    return sum(count for status, count in view.statuses.items() if status.failed)
 
 
 def _left(view: View) -> str:

@@ -31,6 +31,7 @@ from utilitune.session.result import RunResult
 from utilitune.session.supply import given_configurations
 from utilitune.spaces import Assignment
 from utilitune.store import ConfigurationRecord, MemoryStore, Origin, Snapshot, open_run_folder
+from utilitune.store.base import note_once
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
@@ -206,15 +207,10 @@ def play_live(
         backend_for(scenario, 1 if peer.one_run_at_a_time else count) as backend,
     ):
         if peer.one_run_at_a_time and workers is not None and workers > 1:
-            _warn(store, f"{peer.name} makes one run after the other: of the {workers} workers one is used.")
+            text = f"{peer.name} makes one run after the other: of the {workers} workers one is used."
+            note_once(store, "warning", text)
         final = play_into(store, backend, match, on_progress)
         return RunResult.read(store, folder, final=final)
-
-
-def _warn(store: Store, text: str) -> None:
-    """Keep a warning, once in the life of a run."""
-    if all(event.text != text for event in store.events()):
-        store.add_event("warning", text)
 
 
 def play_into(

@@ -195,5 +195,4 @@ def trajectory_rows(store: StoreReader) -> list[Mapping[str, Any]]:
 
 
 def _loss(run: RunRecord, utility: Utility) -> float:
-    ordinary = run.outcome.status in {RunStatus.FINISHED, RunStatus.TIMEOUT}
-    return 1.0 - float(utility(run.outcome.runtime_s if ordinary else math.inf))
+    return 1.0 - float(utility(math.inf if run.outcome.failed else run.outcome.runtime_s))

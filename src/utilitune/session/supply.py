@@ -28,6 +28,7 @@ from utilitune.scenario.features import feature_file
 from utilitune.scenario.instances import instance_source
 from utilitune.scenario.model import Population, RecordedSpec
 from utilitune.spaces import Assignment
+from utilitune.store.base import note_once
 from utilitune.store.records import ConfigurationRecord
 from utilitune.store.records import Origin as StoredOrigin
 from utilitune.utility import parse_utility
@@ -225,8 +226,7 @@ def model_for(
         proposer = ModelGuidedProposer(scenario.space, utility, scenario.seed, training_features(scenario))
     except MissingExtraError as error:
         text = f"All new configurations are drawn at random, because no model can propose any: {error}."
-        if all(event.text != text for event in store.events()):
-            store.add_event("warning", text)
+        note_once(store, "warning", text)
         return None
     kind = BackgroundProposals if live else PromptProposals
     return Proposing(

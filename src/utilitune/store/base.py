@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from utilitune.domain import RunStatus
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from utilitune.domain import PhaseRecord, Progress, RunOutcome, StopReason
+    from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunStatus, StopReason
     from utilitune.store.records import (
         ConfigurationRecord,
         EventRecord,
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
         SessionRecord,
         Snapshot,
     )
-
-ORDINARY_STATUSES = (RunStatus.FINISHED, RunStatus.TIMEOUT)
-"""Outcomes that are no failure of the target."""
 
 LONGEST_TAIL = 2_000
 """Characters of output kept of one run: its last ones."""
@@ -114,6 +109,12 @@ class Store(StoreReader, Protocol):
         """Keep a warning or a similar message."""
 
 
+def note_once(store: Store, kind: str, text: str) -> None:
+    """Keep a message unless the run has it already, from an earlier start say."""
+    if all((event.kind, event.text) != (kind, text) for event in store.events()):
+        store.add_event(kind, text)
+
+
 class OutputAllowance:
     """How much output may still be kept: a share for ordinary runs and one for failures.
 
@@ -129,7 +130,7 @@ class OutputAllowance:
         """The outcome with as much of its texts as is to be kept."""
         if not outcome.output_tail and len(outcome.detail) <= LONGEST_DETAIL:
             return outcome
-        ordinary = outcome.status in ORDINARY_STATUSES
+        ordinary = not outcome.failed
         tail = outcome.output_tail[-LONGEST_TAIL:]
         if len(tail) > self._left[ordinary]:
             tail = ""

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunRequest, RunStatus, StopReason
 from utilitune.errors import StoreError
 from utilitune.store import facts, schema
-from utilitune.store.base import ORDINARY_STATUSES, OutputAllowance
+from utilitune.store.base import OutputAllowance
 from utilitune.store.lock import FolderLock, holder
 from utilitune.store.records import (
     ConfigurationRecord,
@@ -188,7 +188,7 @@ class RunFolder(RunFolderReader):
         outcome = self._allowance.trim(record.outcome)
         row = _run_row(record, outcome, sequence)
         if outcome.output_tail:
-            output = (sequence, outcome.status in ORDINARY_STATUSES, outcome.output_tail)
+            output = (sequence, not outcome.failed, outcome.output_tail)
             with self._transaction():
                 self._connection.execute(schema.INSERT_RUN, row)
                 self._connection.execute(schema.INSERT_OUTPUT, output)
