@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from session.simulated_scenarios import backend, behaviour, make_scenario, runtime_s
-from utilitune.domain import RunStatus
+from utilitune.domain import Measure, RunStatus
 from utilitune.errors import StoreError, TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.scenario import FailurePolicy, ListedInstances, instance_source
@@ -197,6 +197,32 @@ def test_another_procedure_or_delta_is_refused_in_the_same_folder(tmp_path):
     other = make_scenario(tmp_path, procedure="up")
     with pytest.raises(StoreError, match="another scenario, or this one was changed"):
         run_scenario(other, tmp_path / "run", settings(other, max_runs=9), backend=backend(1))
+
+
+@pytest.mark.parametrize(
+    ("workers", "cores", "why"),
+    [(2, 1, "2 workers share 1 core"), (5, 4, "5 workers share 4 cores"), (1, 4, "the machine is busy")],
+)
+def test_runs_that_disturb_each_other_are_told_of_once(tmp_path, monkeypatch, workers, cores, why):
+    monkeypatch.setattr("utilitune.execution.machine.available_cores", lambda: cores)
+    monkeypatch.setattr(opening, "available_cores", lambda: cores)
+    monkeypatch.setattr("os.getloadavg", lambda: (9.0, 9.0, 9.0))
+    scenario = make_scenario(tmp_path, measure=Measure.WALL)
+    for limit in (2, 4):
+        chosen = settings(scenario, workers=workers, max_runs=limit)
+        result = run_scenario(scenario, tmp_path / "run", chosen, backend=backend(workers))
+    told = f"Runtimes are wall-clock times, but {why}: runs disturb each other; "
+    assert result.warnings == (f"{told}use measure = 'cpu' or fewer workers.",)
+
+
+@pytest.mark.parametrize("count", [0, 4097, 10**26])
+def test_a_number_of_workers_that_must_be_a_mistake_is_refused(tmp_path, count):
+    scenario = make_scenario(tmp_path)
+    with pytest.raises(
+        UsageError, match=rf"the number of workers must be at (least 1|most 4096), not {count}"
+    ):
+        settings_of(scenario, workers=count)
+    assert settings_of(scenario, workers=4096).workers == 4096
 
 
 def test_budgets_stop_with_advice(tmp_path):

@@ -26,6 +26,7 @@ from utilitune.session.reusing import CONDITION
 from utilitune.session.supply import ConfigurationSupply, given_configurations, model_for
 from utilitune.specification import build_engine, specification_from_options, warm_up
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
+from utilitune.store.base import note_once
 from utilitune.targets.base import Command
 from utilitune.targets.recorded import RecordedTarget
 from utilitune.utility import parse_utility
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from utilitune.session.reusing import EarlierRuns
     from utilitune.specification import ProcedureSpec
     from utilitune.store.base import Store
+
+MOST_WORKERS = 4096
+"""More processes than any machine has cores; such a number is a mistake."""
 
 _ENDLESS = 2**31
 
@@ -92,6 +96,11 @@ def worker_count(scenario: Scenario, asked: int | None) -> int:
     count = (scenario.workers or available_cores()) if asked is None else asked
     if count < 1:
         raise UsageError(f"the number of workers must be at least 1, not {count}")
+    if count > MOST_WORKERS:
+        raise UsageError(
+            f"the number of workers must be at most {MOST_WORKERS}, not {count}: each is a process on this "
+            f"machine, which has {_cores()}"
+        )
     return count
 
 
@@ -193,18 +202,26 @@ def _assemble(
 
 def _note_condition(store: Store, earlier: EarlierRuns | None) -> None:
     """Keep, once, what the promise rests on where it uses runs of an earlier run folder."""
-    if earlier is not None and all(event.text != earlier.condition() for event in store.events()):
-        store.add_event(CONDITION, earlier.condition())
+    if earlier is not None:
+        note_once(store, CONDITION, earlier.condition())
 
 
 def _warn(store: Store, measure: Measure, workers: int) -> None:
     """Keep a warning where wall-clock times would be distorted by too many runs at once."""
-    if measure is Measure.WALL and oversubscribed(workers):
-        store.add_event(
-            "warning",
-            f"Runtimes are wall-clock times, but the machine is busy or {workers} workers share "
-            f"{available_cores()} cores: runs disturb each other; use measure = 'cpu' or fewer workers.",
-        )
+    if measure is not Measure.WALL or not oversubscribed(workers):
+        return
+    crowd = f"{workers} workers share {_cores()}" if workers > available_cores() else "the machine is busy"
+    note_once(
+        store,
+        "warning",
+        f"Runtimes are wall-clock times, but {crowd}: runs disturb each other; use measure = 'cpu' or fewer "
+        "workers.",
+    )
+
+
+def _cores() -> str:
+    count = available_cores()
+    return "1 core" if count == 1 else f"{count} cores"
 
 
 @contextlib.contextmanager
