@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from utilitune.baselines.rival import Allowance, play_rival
 from utilitune.errors import MissingExtraError, TargetError, UsageError
 from utilitune.peers import Irace
 from utilitune.peers.irace_peer import _irace_is_installed
+from utilitune.peers.recorded import RecordedGround
 
 STAND_IN = """#!{python} -IS
 import os, sys
@@ -79,6 +81,47 @@ def test_runs_are_made_on_request_and_the_named_elite_is_the_answer(stand_in):
     assert stop.code == "finished"
     assert len(points) == 1
     assert (points[0].best_index, points[0].runs, points[0].configurations) == (BEST_ROW, 12, 3)
+
+
+@pytest.mark.parametrize(
+    ("budget", "counted", "option"),
+    [
+        (Allowance(total_time_s=1000.0), r"[\d.]+ s of runs", "--max-time"),
+        (Allowance(runs=50), "12 runs", "--max-runs"),
+    ],
+)
+def test_at_its_end_it_says_what_it_counted(stand_in, budget, counted, option):
+    stand_in(RACE)
+    _, stop = play_rival(Irace(instances=10), rows_on_a_line(), budget)
+    assert re.fullmatch(
+        rf"irace has ended its races after {counted} by its own count: a larger {option} lets it go further.",
+        stop.advice,
+    )
+
+
+def test_runs_that_it_counts_but_that_were_known_are_told_apart(stand_in):
+    stand_in(RACE.replace('"3": "0.3"', '"3": "0.2500001"'))
+    points, stop = play_rival(Irace(instances=10), rows_on_a_line(), Allowance(runs=50))
+    assert points[-1].runs == 8
+    assert "after 12 runs by its own count, 4 of them known already and free: " in stop.advice
+
+
+def test_an_interrupted_race_leaves_the_leader(stand_in, monkeypatch):
+    made, run = [], RecordedGround.run
+
+    def interrupted(ground, configuration, positions):
+        if len(made) == 5:
+            raise KeyboardInterrupt
+        made.append(configuration)
+        return run(ground, configuration, positions)
+
+    monkeypatch.setattr(RecordedGround, "run", interrupted)
+    stand_in(RACE)
+    points, stop = play_rival(Irace(instances=10), rows_on_a_line(), Allowance(total_time_s=1000.0))
+    assert stop.code == "interrupted"
+    assert (points[-1].best_index, points[-1].runs) == (BEST_ROW, 5)
+    with pytest.raises(KeyboardInterrupt):
+        play_rival(Irace(instances=10), rows_on_a_line(), Allowance(total_time_s=1000.0))
 
 
 def test_a_budget_that_ends_early_leaves_the_elite_of_the_last_iteration(stand_in):

@@ -228,7 +228,7 @@ def play_rival(
     except KeyboardInterrupt:
         if not points:
             raise
-        return points, StopReason("interrupted", "Interrupted: the answer is the one that led at that time.")
+        return points, interrupted()
 
 
 def spent(standing: Standing, allowance: Allowance) -> StopReason:
@@ -236,6 +236,11 @@ def spent(standing: Standing, allowance: Allowance) -> StopReason:
     if standing.total_time_s >= allowance.total_time_s:
         return StopReason("time-limit", "The time budget is spent: a larger --max-time goes on from here.")
     return StopReason("run-limit", "The run budget is spent: a larger --max-runs goes on from here.")
+
+
+def interrupted() -> StopReason:
+    """The reason of a rival that was interrupted."""
+    return StopReason("interrupted", "Interrupted: the answer is the one that led at that time.")
 
 
 def finished(advice: str) -> StopReason:

@@ -3,7 +3,8 @@
 irace plans its iterations from the whole budget, so it must be told one, and its answer is meant to be used
 at its end only. It runs as a process of its own that asks us for runs through a pipe (see `irace_files`); one
 run is made after the other. irace is told what a run takes also where it is known already, so that it never
-plans with more than the budget. The answer is the best of its final elite configurations.
+plans with more than the budget; where it asks for such runs, it ends with less paid than it counts, and says
+so. The answer is the best of its final elite configurations.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import math
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar, Self
+from typing import IO, TYPE_CHECKING, ClassVar
 
 from utilitune.baselines.rival import Allowance, finished
 from utilitune.errors import MissingExtraError, TargetError, UsageError, UtilituneError
+from utilitune.guarding import guarded
 from utilitune.peers.arena import HaltError
 from utilitune.peers.irace_files import END, SEPARATOR, IraceTask, read_values
 from utilitune.peers.peer import Peer
@@ -30,6 +31,7 @@ from utilitune.peers.peer import Peer
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+    from utilitune.baselines.rival import Standing
     from utilitune.domain import StopReason
     from utilitune.peers.arena import Arena
 
@@ -62,11 +64,11 @@ class Irace(Peer):
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Let irace race; yield its answer at the end."""
         task = self._task(arena)
-        numbers: dict[str, int] = {}
+        account = _Account()
         halt: HaltError | None = None
         with (
             tempfile.TemporaryDirectory(prefix="utilitune-irace-") as name,
-            _Process(Path(name), task.write_driver(Path(name))) as process,
+            _racing(Path(name), task.write_driver(Path(name))) as process,
         ):
             for kind, *fields in process.questions():
                 if kind == "version":
@@ -74,14 +76,14 @@ class Irace(Peer):
                     process.answer("ready")
                 elif kind == "run":
                     try:
-                        process.answer(_run(arena, numbers, fields))
+                        process.answer(account.run(arena, fields))
                     except HaltError as error:
                         halt = error
                         process.answer(END)
-                elif kind == "best" and fields[0] in numbers:
-                    yield numbers[fields[0]]
+                elif kind == "best" and fields[0] in account.numbers:
+                    yield account.numbers[fields[0]]
                     if halt is None:
-                        return finished("irace has used its budget up: give it a larger one to go further.")
+                        return finished(account.at_its_end(arena.standing(), timed=task.max_runs is None))
             raise halt or _failure(process.last_error())
 
     def _task(self, arena: Arena) -> IraceTask:
@@ -99,13 +101,36 @@ class Irace(Peer):
         )
 
 
-def _run(arena: Arena, numbers: dict[str, int], fields: list[str]) -> str:
-    """Make the run irace asks for, note whose number irace calls it by, and say what it cost."""
-    number, instance, *words = fields
-    values = read_values(arena.space, dict(zip(words[::2], words[1::2], strict=True)))
-    numbers[number] = arena.number(values)
-    (played,) = arena.run(numbers[number], [int(instance)])
-    return f"{-played.score!r} {played.time_s * _MS!r}"
+class _Account:
+    """What irace believes: which configuration has which number, and what it has spent."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        """Our number of a configuration by irace's."""
+        self._runs = 0
+        self._time_s = 0.0
+
+    def run(self, arena: Arena, fields: list[str]) -> str:
+        """Make the run irace asks for, note whose number irace calls it by, and say what it cost."""
+        number, instance, *words = fields
+        values = read_values(arena.space, dict(zip(words[::2], words[1::2], strict=True)))
+        self.numbers[number] = arena.number(values)
+        (played,) = arena.run(self.numbers[number], [int(instance)])
+        self._runs += 1
+        self._time_s += played.time_s
+        return f"{-played.score!r} {played.time_s * _MS!r}"
+
+    def at_its_end(self, paid: Standing, *, timed: bool) -> str:
+        """How much irace has run by its own count, and how much of that cost nothing as it was known."""
+        option, counted, known = "--max-runs", f"{self._runs:,} runs", f"{self._runs - paid.runs:,}"
+        if timed:
+            option, counted = "--max-time", f"{self._time_s:,.2f} s of runs"
+            known = f"{self._time_s - paid.total_time_s:,.2f} s"
+        free = f", {known} of them known already and free" if self._runs > paid.runs else ""
+        return (
+            f"irace has ended its races after {counted} by its own count{free}: "
+            f"a larger {option} lets it go further."
+        )
 
 
 def _failure(error: str) -> UtilituneError:
@@ -131,34 +156,50 @@ def _irace_is_installed(program: str | None) -> bool:
     return asked.returncode == 0
 
 
-class _Process:
-    """irace at work in a folder, and the two pipes between it and us.
+@contextlib.contextmanager
+def _racing(folder: Path, driver: Path) -> Iterator[_Process]:
+    """Let irace work for as long as the block does, and no longer than we do.
 
     Args:
         folder: Where it runs.
         driver: The R program.
     """
-
-    def __init__(self, folder: Path, driver: Path) -> None:
-        program = shutil.which("Rscript") or "Rscript"
-        self._log = folder / "output.txt"
-        questions, their_questions = os.pipe()
-        their_answers, answers = os.pipe()
-        self._questions: IO[str] = os.fdopen(questions, encoding="utf-8")
-        self._answers: IO[str] = os.fdopen(answers, "w", encoding="utf-8")
-        with self._log.open("wb") as log:
-            self._process = subprocess.Popen(
-                [program, "--vanilla", str(driver), str(their_questions), str(their_answers)],
-                cwd=folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                pass_fds=(their_questions, their_answers),
-                env={**os.environ, "LC_ALL": "C.UTF-8"},
-                start_new_session=True,
-            )
+    program = shutil.which("Rscript") or "Rscript"
+    log = folder / "output.txt"
+    questions, their_questions = os.pipe()
+    their_answers, answers = os.pipe()
+    with (
+        os.fdopen(questions, encoding="utf-8") as asked,
+        os.fdopen(answers, "wb", buffering=0) as answered,
+        log.open("wb") as output,
+        guarded(
+            [program, "--vanilla", str(driver), str(their_questions), str(their_answers)],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            pass_fds=(their_questions, their_answers),
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+        ),
+    ):
         os.close(their_questions)
         os.close(their_answers)
+        yield _Process(log, asked, answered)
+
+
+class _Process:
+    """irace at work, seen from our side of the two pipes.
+
+    Args:
+        log: Where its output goes.
+        questions: What it writes.
+        answers: What it reads.
+    """
+
+    def __init__(self, log: Path, questions: IO[str], answers: IO[bytes]) -> None:
+        self._log = log
+        self._questions = questions
+        self._answers = answers
 
     def questions(self) -> Iterator[list[str]]:
         """What irace asks, until it ends."""
@@ -168,21 +209,9 @@ class _Process:
     def answer(self, text: str) -> None:
         """Answer the latest question; if irace is gone by then, its end is seen at the next."""
         with contextlib.suppress(BrokenPipeError):
-            self._answers.write(f"{text}\n")
-            self._answers.flush()
+            self._answers.write(f"{text}\n".encode())
 
     def last_error(self) -> str:
         """The last error it told of, in one line; nothing where there is none."""
         _, error, after = self._log.read_text(encoding="utf-8", errors="replace").rpartition("Error")
         return " ".join(f"{error}{after}".split()) if error else ""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        self._questions.close()
-        with contextlib.suppress(BrokenPipeError):
-            self._answers.close()

@@ -6,7 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from utilitune.baselines.rival import Objective, check_optional_captime, require_objective, require_whole
+from utilitune.baselines.rival import (
+    Objective,
+    check_optional_captime,
+    interrupted,
+    require_objective,
+    require_whole,
+)
 from utilitune.errors import UsageError
 from utilitune.peers.arena import Arena, HaltError
 from utilitune.peers.recorded import RecordedGround
@@ -69,7 +75,14 @@ class Peer(ABC):
         """Play on recorded runs."""
         self.require_installed()
         ground = RecordedGround(runs, self.objective, runs.captime_s(self.captime_s))
-        return (yield from self.play_on(Arena(ground, allowance, self.instances)))
+        arena = Arena(ground, allowance, self.instances)
+        try:
+            return (yield from self.play_on(arena))
+        except KeyboardInterrupt:
+            if self.anytime or arena.untouched:  # what was answered last counts, if anything
+                raise
+        yield arena.standing()
+        return interrupted()
 
     def play_on(self, arena: Arena) -> Generator[Standing, None, StopReason]:
         """Play until it is done or the budget is spent; the last standing is its answer."""
