@@ -14,7 +14,7 @@ def test_a_small_collection_and_its_second_start(tmp_path):
     toy = Toy.write(tmp_path)
     options = ("--configurations", "2", "--instances", "2", "--captime", "1s", "--workers", "1")
     result = invoke("collect", toy.scenario, *options)
-    assert result.exit_code == 0
+    assert (result.exit_code, result.stderr) == (0, "")
     assert "2 configurations × 2 instances, 100.0 % of runs finished within 1 s" in result.stdout
     matrix = read_matrix(tmp_path / "scenario.npz")
     assert matrix.shape == (2, 2)

@@ -52,6 +52,19 @@ def test_every_rival_answers_under_the_same_names(name: str, data: Path, capsys:
     assert values["epsilon"] is values["gamma"] is values["delta"] is None
 
 
+def test_interrupted_before_there_is_an_answer(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("utilitune.replaying.replay_rival", interrupt)
+    code, out, err = run(
+        capsys, "replay", data, "--procedure", "hyperband", "--set", "resource=100", "--json"
+    )
+    assert (code, out, err) == (130, "", "Interrupted: hyperband has no answer yet.\n")
+
+
 def test_a_rival_in_words_says_that_nothing_is_proved(data: Path, capsys: pytest.CaptureFixture[str]):
     code, out, _ = run(capsys, "replay", data, "--procedure", "hyperband", "--set", "resource=100")
     assert code == 0

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utilitune.cli.mistakes import CommandGroup, Misunderstood, sentence, showed_help
+from utilitune.cli.texts import INTERRUPTED
 from utilitune.errors import UtilituneError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _MENDABLE = 2
-_INTERRUPTED = 130
 
 _PANELS = {
     "Configure a program": ("demo", "init", "convert", "check", "run"),
@@ -88,7 +88,7 @@ def main(arguments: list[str] | None = None) -> None:
     except Misunderstood as error:
         code = _MENDABLE if showed_help(error) else _refused(sentence(error, given))
     except typer.Abort:
-        code = _INTERRUPTED
+        code = INTERRUPTED
     except SystemExit as ended:
         code = 0 if _nobody_reads_on(ended) else ended.code
     sys.exit(code)

@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-_INTERRUPTED = 130  # what shells report after Ctrl-C
-
 
 def collect(
     scenario: Annotated[
@@ -44,7 +42,7 @@ def collect(
     - `utilitune collect scenario.toml --configurations 50 --captime 5s`
     - `utilitune collect scenario.toml --configurations 200 --instances 500 -o runs.npz`
     """
-    from utilitune.cli.texts import run_bar, words
+    from utilitune.cli.texts import INTERRUPTED, run_bar, words
     from utilitune.collecting import GridSize, plan_size
     from utilitune.collecting import collect as record
     from utilitune.data import write_matrix
@@ -62,7 +60,7 @@ def collect(
             matrix = record(told, target.with_suffix(".collect"), size, workers, show)
     except KeyboardInterrupt:
         typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     write_matrix(matrix, target)
     words().print(
         f"{matrix.rows:,} configurations × {matrix.positions:,} instances, "

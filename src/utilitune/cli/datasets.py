@@ -80,7 +80,7 @@ def fetch(
         TransferSpeedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(data_set.archive.filename, total=None)
         path = download(
             data_set.archive,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
     from utilitune.store import RunFolderReader
 
-_INTERRUPTED = 130  # what shells report after Ctrl-C
-
 
 def evaluate(
     folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
@@ -53,7 +51,7 @@ def evaluate(
     - `utilitune evaluate scenario.run --plot solved.png`
     - `utilitune evaluate scenario.run --configuration 17 --captime 5m`
     """
-    from utilitune.cli.texts import run_bar
+    from utilitune.cli.texts import INTERRUPTED, run_bar
     from utilitune.evaluation import evaluate_in_folder, plan_evaluation
     from utilitune.reports.files import check_picture
     from utilitune.store import read_run_folder
@@ -70,7 +68,7 @@ def evaluate(
             comparison = evaluate_in_folder(plan, folder, workers, show)
     except KeyboardInterrupt:
         typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     if plot is not None:
         _draw(comparison, plan.scenario.name, plot)
     if as_json:

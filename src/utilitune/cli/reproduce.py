@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from utilitune.reproduction import FigureReport
 
-_INTERRUPTED = 130  # what shells report after Ctrl-C
 _QUICK_SEEDS = 2
 _SEEDS = 5
 
@@ -52,7 +51,7 @@ def reproduce(
     - `utilitune reproduce --quick`
     - `utilitune reproduce 1 5 --data lookalike:minisat -o minisat`
     """
-    from utilitune.cli.texts import run_bar
+    from utilitune.cli.texts import INTERRUPTED, run_bar
     from utilitune.execution.machine import available_cores
     from utilitune.reproduction import Effort
     from utilitune.reproduction import reproduce as make
@@ -67,7 +66,7 @@ def reproduce(
             reports = make(data, out, figures or (), effort=effort, k0_s=k0_s, workers=workers, on_job=show)
     except KeyboardInterrupt:
         typer.echo("Interrupted: results are kept, and the same command goes on from there.", err=True)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
     _print(reports, out)
 
 

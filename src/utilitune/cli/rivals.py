@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.cli.texts import headed, paragraphs
+import typer
+
+from utilitune.cli.texts import INTERRUPTED, headed, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import typer
 
     from utilitune.baselines.rival import Rival, Standing
     from utilitune.data import RuntimeMatrix
@@ -66,13 +66,16 @@ def run_rival(
 
     from utilitune.replaying import replay_rival
 
-    console = Console(stderr=True, quiet=quiet)
-    with console.status(f"{rival.name}: starting") as status:
+    try:
+        with Console(stderr=True, quiet=quiet).status(f"{rival.name}: starting") as status:
 
-        def show(standing: Standing) -> None:
-            status.update(f"{rival.name}: {standing.runs:,} runs  {standing.total_time_s:,.0f} s paid")
+            def show(standing: Standing) -> None:
+                status.update(f"{rival.name}: {standing.runs:,} runs  {standing.total_time_s:,.0f} s paid")
 
-        return replay_rival(matrix, rival, utility=utility, seed=seed, budget=budget, on_progress=show)
+            return replay_rival(matrix, rival, utility=utility, seed=seed, budget=budget, on_progress=show)
+    except KeyboardInterrupt:
+        typer.echo(f"Interrupted: {rival.name} has no answer yet.", err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def print_rival(result: RivalResult, out: Path | None) -> None:

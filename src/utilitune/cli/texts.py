@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+INTERRUPTED = 130
+"""The exit code of a command that Ctrl-C has ended, as shells report it."""
 WARMING_UP = "warming up (half a minute when a procedure is used for the first time)"
 FOLDER_HELP = "The run folder: the --folder of 'utilitune run', by default the scenario's name with .run."
 
@@ -43,7 +45,8 @@ def run_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
 
         def show(done: int, total: int) -> None:
