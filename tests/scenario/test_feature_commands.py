@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +66,20 @@ def test_what_is_known_is_kept_now_and_then(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("utilitune.scenario.features._KEEP_EVERY_S", -1.0)
     feature_file(scenario(tmp_path, DESCRIBE.replace("echo called", "cat features-*.csv")))
     assert (tmp_path / "calls").read_text().splitlines()[0] == "instance,length,words"
+
+
+def test_a_command_that_leaves_something_running_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("utilitune.scenario.features._LONGEST_S", 30.0)
+    helper = "setsid sh -c 'echo $$ >> left; exec sleep 600' & until [ -s left ]; do sleep 0.02; done"
+    program = DESCRIBE.replace("echo called >> calls", helper)
+    try:
+        assert len(read_feature_table(feature_file(scenario(tmp_path, program)))) == 2
+    finally:
+        for process in (tmp_path / "left").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
 
 
 def test_features_that_cannot_be_kept_are_one_clear_sentence(tmp_path: Path):

@@ -126,7 +126,8 @@ def test_a_generator_that_leaves_something_running_is_not_waited_for(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("utilitune.scenario.generating.LONGEST_GENERATION_S", 30)
-    script = 'setsid sleep 600 & echo $! > left; echo "$1" > "$2"'
+    helper = "setsid sh -c 'echo $$ > left; exec sleep 600' & until [ -s left ]; do sleep 0.02; done"
+    script = f'{helper}; echo "$1" > "$2"'
     source = instance_source(read_scenario(with_generator(path, script)))
     try:
         assert source.prepare(0)

@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import subprocess
+import tempfile
 import time
 from typing import TYPE_CHECKING
 
@@ -84,15 +85,18 @@ def computed_features(scenario: Scenario, position: int) -> dict[str, str]:
 
 
 def _printed(argv: Sequence[str], directory: Path) -> str:
-    """What a command prints; it is a failure if it ends with an error or takes too long."""
-    pipe = subprocess.PIPE
-    with guarded(
-        argv, cwd=directory, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True, errors="replace"
-    ) as process:
-        printed, _ = process.communicate(timeout=_LONGEST_S)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, argv)
-    return str(printed)
+    """What a command prints; it is a failure if it ends with an error or takes too long.
+
+    It prints to a file: a pipe would stay open for as long as anything lives that it has started.
+    """
+    nothing = subprocess.DEVNULL
+    with tempfile.TemporaryFile() as printed:
+        with guarded(argv, cwd=directory, stdin=nothing, stdout=printed, stderr=nothing) as process:
+            process.wait(_LONGEST_S)
+        if process.returncode:
+            raise subprocess.CalledProcessError(process.returncode, argv)
+        printed.seek(0)
+        return printed.read().decode(errors="replace")
 
 
 def _write(path: Path, table: dict[str, dict[str, str]]) -> None:
