@@ -76,7 +76,7 @@ class StoppedError(UtilituneError):
     """Somebody asked for a stop before everything was run."""
 
     def __init__(self) -> None:
-        super().__init__("Stopped on request: finished runs are kept, and the same command goes on.")
+        super().__init__("Stopped on request: the same command goes on from here.")
 
 
 class MissingExtraError(UtilituneError):

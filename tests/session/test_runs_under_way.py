@@ -92,7 +92,7 @@ def test_a_stop_ends_what_is_under_way_and_keeps_what_has_ended(tmp_path: Path):
     backend = SimulatedBackend(3, first_is_quick(scenario))
     runs = GridRuns(Grid(scenario, instance_source(scenario), [DEFAULT], 2.0), store, backend)
     wanted = [(0, position) for position in range(5)]
-    with pytest.raises(StoppedError, match="Stopped on request: finished runs are kept"):
+    with pytest.raises(StoppedError, match="Stopped on request: the same command goes on from here"):
         runs.complete(wanted, on_made=lambda _: store.request_stop())
     assert [run.request.position for run in store.runs()] == [0]
     assert (backend.now_s, backend.free_slots) == (0.5, 3)
