@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from utilitune.errors import UsageError
+from utilitune.errors import UsageError, UtilituneError
 from utilitune.reproduction import FIGURES, Effort, jobs, reproduce, running
 from utilitune.reproduction.drawing import panels
 from utilitune.reproduction.gaps import _draw_point
@@ -76,6 +76,12 @@ def test_a_handful_of_configurations_is_too_few_for_phases_but_no_reason_to_fail
     claims = [claim for report in reports for claim in report.claims]
     assert [claim.holds for claim in claims] == [None] * 4
     assert (tmp_path / "fig3.png").is_file()
+
+
+def test_data_that_cannot_be_read_leave_no_folder_behind(tmp_path: Path):
+    with pytest.raises(UtilituneError):
+        reproduce("no-such-data", tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_unknown_figures_and_no_seeds_are_refused(tmp_path: Path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import json
 import math
@@ -181,6 +182,7 @@ def _recording(job: Job) -> Recording:
     """The job's runs in its order: gigabytes when laid out, so the old ones go before the new ones come."""
     if (job.source, job.utility) not in _laid_out:
         _laid_out.clear()
+        gc.collect()
         _laid_out[job.source, job.utility] = Recording.of(_matrix(job.source), job.utility)
     recording = _laid_out[job.source, job.utility]
     few = recording.matrix.positions < POSITIONS

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utilitune.errors import UsageError
+from utilitune.errors import UsageError, UtilituneError
 from utilitune.reports.figures import require_drawing
 from utilitune.reproduction.gaps import FIGURE_5, FIGURE_7
 from utilitune.reproduction.phases import FIGURE_3, FIGURE_4
@@ -70,8 +70,14 @@ def reproduce(
         raise UsageError(f"the number of seeds must be at least 1, not {wanted.seeds}")
     if workers is not None and workers < 1:
         raise UsageError(f"the number of workers must be at least 1, not {workers}")
+    is_new = not folder.exists()
     _make_folder(folder)
-    setting, truth = _known_about(source, k0_s)
+    try:
+        setting, truth = _known_about(source, k0_s)
+    except UtilituneError:
+        if is_new:
+            folder.rmdir()
+        raise
     series = {recipe.name: recipe.series(setting, wanted) for recipe in recipes}
     jobs = [each.job for found in series.values() for each in found]
     outcomes = run_jobs(jobs, folder, workers or os.cpu_count() or 1, on_job)
