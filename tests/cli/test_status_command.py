@@ -54,9 +54,10 @@ def test_what_the_last_complete_phase_proved_is_told(tmp_path: Path, capsys: pyt
     result = RunResult.read(store, toy.folder)
     store.close()
     assert result.last_phase.startswith("Phase 3, the last complete one, proved more")
-    assert words_of(result.last_phase) in words_of(invoke("status", toy.folder).stdout)
+    sentence = "".join(result.last_phase.split())  # long paths are broken within
+    assert sentence in "".join(invoke("status", toy.folder).stdout.split())
     print_result(result)
-    assert words_of(result.last_phase) in words_of(capsys.readouterr().out)
+    assert sentence in "".join(capsys.readouterr().out.split())
 
 
 def test_as_json(tmp_path: Path):

@@ -93,7 +93,7 @@ def test_ctrl_c_leaves_a_valid_answer(data: Path):
 
 # The command line, with a real SIGINT in the middle of the search.
 _INTERRUPTED = """
-import os, signal, sys
+import signal, sys
 from utilitune import replaying
 from utilitune.cli import main
 
@@ -101,7 +101,7 @@ go_on = replaying._step
 
 def step(engine, here, *others):
     if here.rounds > 100:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
     return go_on(engine, here, *others)
 
 replaying._step = step
