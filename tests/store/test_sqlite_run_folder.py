@@ -148,7 +148,9 @@ def test_a_forked_child_does_not_keep_the_folder_locked(folder: Path):
         os._exit(0)
     os.close(read_end)
     store.close()
-    open_run_folder(folder, SNAPSHOT).close()
+    reopened = open_run_folder(folder, SNAPSHOT)
+    assert reopened.snapshot == SNAPSHOT
+    reopened.close()
     os.close(write_end)
     os.waitpid(child, 0)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from utilitune.cli.grouping import grouped
 
 if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
@@ -14,6 +16,46 @@ if TYPE_CHECKING:
     from utilitune.session.reusing import EarlierRuns
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoalOptions:
+    """When a run may stop: what is then proved, or what it has cost."""
+
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="Stop once the answer's mean utility is proved this close to the best, e.g. 0.05."),
+    ] = None
+    gamma: Annotated[
+        float | None,
+        typer.Option(help="... to the best of all but this fraction of all configurations, e.g. 0.05."),
+    ] = None
+    max_time: Annotated[
+        str | None, typer.Option(help="Stop after this much time in runs of the program, e.g. 3600 or 10h.")
+    ] = None
+    max_wall_time: Annotated[
+        str | None, typer.Option(help="Stop after this much time on the clock, e.g. 30m.")
+    ] = None
+    max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None
+
+    def put_into(self, settings: RunSettings) -> RunSettings:
+        """Settings with these goals in place of the scenario's, where there are any."""
+        from utilitune.domain import require_positive
+        from utilitune.utility import parse_duration
+
+        spec, budget = settings.specification, settings.budget
+        if self.epsilon is not None:
+            spec = replace(spec, epsilon=self.epsilon)
+        if self.gamma is not None:
+            spec = replace(spec, gamma=self.gamma)
+        if self.max_time is not None:
+            budget = replace(budget, max_time_s=parse_duration(self.max_time))
+        if self.max_wall_time is not None:
+            budget = replace(budget, max_wall_s=parse_duration(self.max_wall_time))
+        if self.max_runs is not None:
+            budget = replace(budget, max_runs=require_positive("--max-runs", self.max_runs))
+        return replace(settings, specification=spec, budget=budget)
+
+
+@grouped
 def run(
     scenario: Annotated[
         Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
@@ -25,21 +67,8 @@ def run(
         int | None,
         typer.Option(help="Runs at the same time.  [default: as in the scenario, or one per core]"),
     ] = None,
-    epsilon: Annotated[
-        float | None,
-        typer.Option(help="Stop once the answer's mean utility is proved this close to the best, e.g. 0.05."),
-    ] = None,
-    gamma: Annotated[
-        float | None,
-        typer.Option(help="... to the best of all but this fraction of all configurations, e.g. 0.05."),
-    ] = None,
-    max_time: Annotated[
-        str | None, typer.Option(help="Stop after this much time in runs of the program, e.g. 3600 or 10h.")
-    ] = None,
-    max_wall_time: Annotated[
-        str | None, typer.Option(help="Stop after this much time on the clock, e.g. 30m.")
-    ] = None,
-    max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None,
+    *,
+    goals: GoalOptions,
     reuse: Annotated[
         Path | None,
         typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
@@ -64,8 +93,7 @@ def run(
     from utilitune.session.opening import run_scenario
 
     told = understanding.told(scenario)
-    settings = _overridden(understanding.settings_told(scenario, told, workers), epsilon, gamma)
-    settings = _with_budget(settings, max_time, max_wall_time, max_runs)
+    settings = goals.put_into(understanding.settings_told(scenario, told, workers))
     place = folder or default_folder(scenario)
     if reuse is not None:
         if reuse.resolve() == place.resolve():
@@ -89,31 +117,6 @@ def _earlier(folder: Path, scenario: Scenario) -> EarlierRuns:
 def default_folder(scenario: Path) -> Path:
     """Where the run of a scenario is kept if nobody says where."""
     return scenario.with_suffix(".run")
-
-
-def _overridden(settings: RunSettings, epsilon: float | None, gamma: float | None) -> RunSettings:
-    spec = settings.specification
-    if epsilon is not None:
-        spec = replace(spec, epsilon=epsilon)
-    if gamma is not None:
-        spec = replace(spec, gamma=gamma)
-    return replace(settings, specification=spec)
-
-
-def _with_budget(
-    settings: RunSettings, max_time: str | None, max_wall_time: str | None, max_runs: int | None
-) -> RunSettings:
-    from utilitune.domain import require_positive
-    from utilitune.utility import parse_duration
-
-    budget = settings.budget
-    if max_time is not None:
-        budget = replace(budget, max_time_s=parse_duration(max_time))
-    if max_wall_time is not None:
-        budget = replace(budget, max_wall_s=parse_duration(max_wall_time))
-    if max_runs is not None:
-        budget = replace(budget, max_runs=require_positive("--max-runs", max_runs))
-    return replace(settings, budget=budget)
 
 
 def _headline(scenario: Scenario, settings: RunSettings) -> str:

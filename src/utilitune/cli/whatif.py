@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from utilitune.cli.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,21 +19,39 @@ if TYPE_CHECKING:
     from utilitune.whatif import FamilyAnswer, Recommendation, UtilityFamily, WhatIf
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyOptions:
+    """A family of utility functions, one for every time in a range."""
+
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="A whole family: a utility with * for the time that varies, e.g. 'log-laplace(k0=*)'."
+        ),
+    ] = None
+    from_: Annotated[str, typer.Option("--from", help="The shortest time in place of the *.")] = "1s"
+    to: Annotated[str, typer.Option(help="The longest time in place of the *.")] = "1h"
+    points: Annotated[int, typer.Option(help="How many members of the family are tried at least.")] = 61
+
+    def chosen(self) -> UtilityFamily | None:
+        """The family, if one is asked for."""
+        from utilitune.utility import parse_duration
+        from utilitune.whatif import UtilityFamily
+
+        if self.family is None:
+            return None
+        return UtilityFamily(self.family, parse_duration(self.from_), parse_duration(self.to), self.points)
+
+
+@grouped
 def whatif(
     run: Annotated[Path, typer.Argument(help="The folder of a run, finished or still going on.")],
     utility: Annotated[
         list[str] | None,
         typer.Option(help="Another utility function, e.g. 'uniform(k0=5m)'; may be given several times."),
     ] = None,
-    family: Annotated[
-        str | None,
-        typer.Option(
-            help="A whole family: a utility with * for the time that varies, e.g. 'log-laplace(k0=*)'."
-        ),
-    ] = None,
-    from_: Annotated[str, typer.Option("--from", help="The shortest time in place of the *.")] = "1s",
-    to: Annotated[str, typer.Option(help="The longest time in place of the *.")] = "1h",
-    points: Annotated[int, typer.Option(help="How many members of the family are tried at least.")] = 61,
+    *,
+    ranges: FamilyOptions,
     delta: Annotated[
         float | None,
         typer.Option(help="Probability with which anything told may be wrong.  [default: that of the run]"),
@@ -53,21 +74,19 @@ def whatif(
     from utilitune.errors import UsageError
     from utilitune.reports.files import check_picture, write_picture
     from utilitune.reports.whatif import epsilon_over_family
-    from utilitune.utility import parse_duration, parse_utility
-    from utilitune.whatif import UtilityFamily, whatif_run
+    from utilitune.utility import parse_utility
+    from utilitune.whatif import whatif_run
 
-    if not utility and family is None:
+    members = ranges.chosen()
+    if not utility and members is None:
         raise UsageError(
             "say which utility to ask for: give --utility 'uniform(k0=60)' or --family 'log-laplace(k0=*)'"
         )
-    if plot is not None and family is None:
+    if plot is not None and members is None:
         raise UsageError("a plot shows a family of utilities: add --family 'log-laplace(k0=*)'")
     if plot is not None:
         check_picture(plot)
     asked = [parse_utility(text) for text in utility or ()]
-    members: UtilityFamily | None = None
-    if family is not None:
-        members = UtilityFamily(family, parse_duration(from_), parse_duration(to), points)
     answers = whatif_run(run, delta=delta)
     single = [answers.under(each) for each in asked]
     ranged = None if members is None else answers.over(members)
