@@ -11,7 +11,7 @@ from utilitune.peers import Smac
 from utilitune.peers.smac_peer import _assignment, _without_digits
 from utilitune.spaces import ParameterSpace
 
-needs_smac = pytest.mark.skipif(not Smac.is_installed(), reason="SMAC3 is not installed (pip install smac)")
+needs_smac = pytest.mark.skipif(not Smac.is_installed(), reason="SMAC3 is not installed (the extra smac)")
 
 
 @needs_smac
@@ -55,5 +55,5 @@ def test_mistakes_are_refused(monkeypatch):
     with pytest.raises(UsageError, match="number of trials must be"):
         Smac(trials=0)
     monkeypatch.setattr("utilitune.peers.smac_peer.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match="SMAC3 needs an optional part: pip install smac"):
+    with pytest.raises(MissingExtraError, match=r"SMAC3 needs an optional part: pip install 'utilitune\[smac\]'"):
         play_rival(Smac(), rows_on_a_line())

@@ -57,7 +57,7 @@ class Smac(Peer):
     def require_installed(self) -> None:
         """Refuse to play without SMAC3."""
         if not self.is_installed():
-            raise MissingExtraError("SMAC3", install="pip install smac (it builds some of its parts itself)")
+            raise MissingExtraError("SMAC3", "smac")
 
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Make trials; yield SMAC's incumbent after each."""
