@@ -97,6 +97,7 @@ import signal, sys
 from utilitune import replaying
 from utilitune.cli import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever a background job inherits
 go_on = replaying._step
 
 def step(engine, here, *others):
