@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cli.live_runs import invoke
+from cli.live_runs import Toy, invoke
 from utilitune.errors import UtilituneError
 
 if TYPE_CHECKING:
@@ -21,3 +21,17 @@ def test_a_wrong_time_is_refused_before_anything_is_written(tmp_path: Path, time
     with pytest.raises(UtilituneError, match=complaint):
         invoke("demo", tmp_path / "here", "--time", time)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_demo_goes_from_instances_to_a_comparison_and_on_from_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    toy = Toy.write(tmp_path)
+    monkeypatch.setattr("utilitune.demo.prepare", lambda _: toy.scenario)
+    first = invoke("demo", tmp_path, "--time", "20s", "--workers", "1").stdout
+    assert "Best configuration" in first
+    assert "8 test instances" in first
+    assert (tmp_path / "promise.png").is_file()
+    assert (tmp_path / "solved.png").is_file()
+    again = invoke("demo", tmp_path, "--time", "20s", "--workers", "1").stdout
+    assert "Best configuration" in again

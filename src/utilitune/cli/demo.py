@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ def demo(
     answer on. Calling it again goes on with the same run for as long again.
     """
     from utilitune.cli.evaluate import evaluate
-    from utilitune.cli.run import default_folder, run
+    from utilitune.cli.run import GoalOptions, default_folder, work_on
     from utilitune.cli.texts import words
     from utilitune.demo import prepare
     from utilitune.domain import require_positive
@@ -44,7 +45,7 @@ def demo(
         f"2. Configuring kissat for {format_duration(seconds)} (Ctrl-C stops early, with a valid answer)",
         style="bold",
     )
-    run(scenario, folder=place, workers=workers, max_wall_time=f"{budget_s}s")
+    work_on(scenario, place, GoalOptions(max_wall_time=f"{budget_s}s"), workers=workers)
 
     say("\n3. The answer against kissat's default, on formulas neither has seen", style="bold")
     evaluate(place, workers=workers, plot=folder / "solved.png")
@@ -58,12 +59,11 @@ def demo(
 
 def _spent_before_s(folder: Path) -> float:
     """Wall-clock seconds that earlier calls spent on the same run."""
+    from utilitune.session.books import elapsed_s
     from utilitune.store import read_run_folder
     from utilitune.store.sqlite import DATABASE_NAME
 
     if not (folder / DATABASE_NAME).is_file():
         return 0.0
-    reader = read_run_folder(folder)
-    sessions = reader.sessions()
-    reader.close()
-    return sum((session.ended_at or session.started_at) - session.started_at for session in sessions)
+    with contextlib.closing(read_run_folder(folder)) as reader:
+        return elapsed_s(reader, reader.sessions())

@@ -86,6 +86,19 @@ def run(
     - `utilitune run scenario.toml`
     - `utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05`
     """
+    work_on(scenario, folder or default_folder(scenario), goals, workers=workers, reuse=reuse, plain=plain)
+
+
+def work_on(
+    scenario: Path,
+    place: Path,
+    goals: GoalOptions,
+    *,
+    workers: int | None = None,
+    reuse: Path | None = None,
+    plain: bool = False,
+) -> None:
+    """Configure the program of a scenario, show how it goes, and print the answer."""
     from utilitune.cli import understanding
     from utilitune.cli.live import watching
     from utilitune.cli.summary import print_result
@@ -94,7 +107,6 @@ def run(
 
     told = understanding.told(scenario)
     settings = goals.put_into(understanding.settings_told(scenario, told, workers))
-    place = folder or default_folder(scenario)
     if reuse is not None:
         if reuse.resolve() == place.resolve():
             raise UsageError(f"{reuse} is the run itself, whose runs count anyway: leave --reuse out")
