@@ -97,6 +97,14 @@ def forking(after_fork: str) -> str:
     )
 
 
+def killed_at_work(script: str) -> tuple[int, int]:
+    """Run a script that prints the pids of its command and of another process, kill it, and give both."""
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as ours:
+        command, other = map(int, ours.stdout.readline().split())
+        ours.kill()
+    return command, other
+
+
 def test_a_forked_child_that_lives_on_does_not_hold_us_up_at_our_end(tmp_path):
     printed = tmp_path / "printed"
     with printed.open("w") as file:
@@ -108,14 +116,10 @@ def test_a_forked_child_that_lives_on_does_not_hold_us_up_at_our_end(tmp_path):
 
 
 def test_a_command_is_killed_when_we_are_although_a_forked_child_lives_on():
-    script = forking("time.sleep(600)")
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as ours:
-        command, child = map(int, ours.stdout.readline().split())
-        ours.kill()
-        ours.wait()
-        assert ends_soon(command)
-        assert is_alive(child)
-        os.kill(child, signal.SIGKILL)
+    command, child = killed_at_work(forking("time.sleep(600)"))
+    assert ends_soon(command)
+    assert is_alive(child)
+    os.kill(child, signal.SIGKILL)
 
 
 def test_the_watcher_sees_our_end_also_where_something_keeps_the_pipe_open():
@@ -129,12 +133,9 @@ def test_the_watcher_sees_our_end_also_where_something_keeps_the_pipe_open():
         "    print(process.pid, keeper.pid, flush=True)\n"
         "    time.sleep(600)\n"
     )
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as ours:
-        command, keeper = map(int, ours.stdout.readline().split())
-        ours.kill()
-        ours.wait()
-        assert ends_soon(command)
-        os.kill(keeper, signal.SIGKILL)
+    command, keeper = killed_at_work(script)
+    assert ends_soon(command)
+    os.kill(keeper, signal.SIGKILL)
 
 
 def test_a_forked_child_that_leaves_the_block_lets_the_command_be():

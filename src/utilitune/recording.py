@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from utilitune.baselines.rival import RecordedRuns
 from utilitune.data import RuntimeMatrix, read_matrix
 from utilitune.errors import UsageError
 from utilitune.procedures.evidence import RecordedEvidence
@@ -86,6 +87,19 @@ class Recording:
         rows = np.random.default_rng(seed).permutation(matrix.rows)
         drawn = np.argsort(self.rows)  # when each stored row is drawn so far
         return Recording(order, self.utility, rows, self.evidence.arranged(drawn[rows], order.columns))
+
+    def runs(self, seed: int | None = None) -> RecordedRuns:
+        """What rivals play on; they draw in the recording's order, or in a random one by this seed."""
+        count = self.evidence.configurations
+        return RecordedRuns(
+            evidence=self.evidence.arrays,
+            utility=self.utility,
+            configurations=count,
+            positions=self.evidence.positions,
+            limit_s=self.matrix.cutoff_s,
+            order=np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count),
+            features=self.features,
+        )
 
     @property
     def features(self) -> NDArray[np.float64] | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival, require_whole
+from utilitune.baselines.rival import UNLIMITED_RUNS, Allowance, Rival, Standing, play_rival, require_whole
 from utilitune.domain import PhaseRecord, Progress, Promise, StopReason, no_promise, require_positive
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
@@ -37,7 +37,6 @@ State = TypeVar("State", Progress, PhaseRecord, Standing)
 
 _POINTS_PER_DECADE = 20
 _ROUNDS_PER_CALL = 100_000
-_UNLIMITED_RUNS = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class Budget:
             require_positive("the time budget", self.max_time_s)
         if self.max_runs is not None:
             require_whole("the run budget", self.max_runs)
-            object.__setattr__(self, "max_runs", min(self.max_runs, _UNLIMITED_RUNS))
+            object.__setattr__(self, "max_runs", min(self.max_runs, UNLIMITED_RUNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +249,10 @@ def replay_rival(
     started = time.perf_counter()
     recording = Recording.of(data, utility)
     limits = budget or Budget()
-    runs = RecordedRuns.laid_out(
-        recording.evidence, recording.utility, recording.matrix.cutoff_s, recording.features
-    )
     points, stop = play_rival(
         rival,
-        runs if seed is None else runs.reordered(seed),
-        Allowance(limits.max_time_s, limits.max_runs or Allowance().runs),
+        recording.runs(seed),
+        Allowance(limits.max_time_s, limits.max_runs or UNLIMITED_RUNS),
         on_progress,
     )
     points = [_at_row(point, recording.rows) for point in points]
@@ -320,7 +316,7 @@ def _step(
     engine: Engine, here: Progress, rows: int | RowSupply, budget: Budget, checkpoint_s: float
 ) -> StopReason | None:
     """One call of the engine and what its answer asks for; the reason if that ends the replay."""
-    most_runs = budget.max_runs or _UNLIMITED_RUNS
+    most_runs = budget.max_runs or UNLIMITED_RUNS
     if here.total_time_s >= budget.max_time_s:
         return StopReason("time-limit", "The time budget is spent: a larger --max-time goes on from here.")
     if here.runs >= most_runs:

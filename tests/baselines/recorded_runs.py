@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune import RuntimeMatrix, parse_utility
+from utilitune import Recording, RuntimeMatrix
 from utilitune.baselines.rival import Allowance, RecordedRuns, Rival, Standing, play_rival
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def recorded(
     rows: ArrayLike, cutoff_s: float = math.inf, utility: str = "uniform(k0=10)", seed: int | None = None
 ) -> RecordedRuns:
     """Runs of a table: one row per configuration."""
-    return RecordedRuns.of(RuntimeMatrix.from_array(rows, cutoff_s), parse_utility(utility), seed)
+    return Recording.of(RuntimeMatrix.from_array(rows, cutoff_s), utility).runs(seed)
 
 
 def constant(runtimes_s: Sequence[float], positions: int) -> list[list[float]]:

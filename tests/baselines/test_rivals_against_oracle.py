@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from baselines import rival_oracle as oracle
 from baselines.recorded_runs import play
-from utilitune import RuntimeMatrix, UtilituneError, parse_utility
+from utilitune import Recording, RuntimeMatrix, UtilituneError
 from utilitune.baselines.ac_band import ACBand, Feedback, epochs, needed_draws
 from utilitune.baselines.hyperband import Hyperband
 from utilitune.baselines.rival import Objective, RecordedRuns, Rival
@@ -54,11 +54,8 @@ def tasks(draw: st.DrawFn, least_rows: int = 1, columns: tuple[int, ...] = (COLU
     cutoff_s = draw(st.sampled_from([2.0, 4.0, 8.0, 20.0]))
     captime_s = draw(st.sampled_from([None, 0.75, 1.0, 2.0, cutoff_s]))
     k0_s = draw(st.sampled_from([4, 8, 16]))
-    runs = RecordedRuns.of(
-        RuntimeMatrix.from_array(times_s, cutoff_s),
-        parse_utility(f"uniform(k0={k0_s})"),
-        draw(st.sampled_from([None, 0, 1, 2])),
-    )
+    recording = Recording.of(RuntimeMatrix.from_array(times_s, cutoff_s), f"uniform(k0={k0_s})")
+    runs = recording.runs(draw(st.sampled_from([None, 0, 1, 2])))
     world = oracle.World(
         times_s=[[Fraction(time_s) if time_s < cutoff_s else math.inf for time_s in row] for row in times_s],
         order=runs.order.tolist(),

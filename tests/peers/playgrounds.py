@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from utilitune import RuntimeMatrix, parse_utility
+from utilitune import Recording, RuntimeMatrix, parse_utility
 from utilitune.baselines.rival import Allowance, RecordedRuns, finished
 from utilitune.domain import Progress, StopReason
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
@@ -55,7 +55,7 @@ def rows_on_a_line(features: bool = True) -> RecordedRuns:
     means = 1 + 8 * np.abs(places - 0.25)
     runtimes_s = means[:, None] * np.random.default_rng(3).uniform(0.8, 1.2, (25, 200))
     matrix = RuntimeMatrix.from_array(runtimes_s, cutoff_s=20)
-    runs = RecordedRuns.of(matrix, UTILITY)
+    runs = Recording.of(matrix, UTILITY).runs()
     return RecordedRuns(
         runs.evidence,
         runs.utility,

@@ -14,7 +14,7 @@ never paid twice.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -22,18 +22,19 @@ import numpy as np
 
 from utilitune.domain import StopReason, require_positive
 from utilitune.errors import UsageError
-from utilitune.procedures.evidence import Evidence, RecordedEvidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from numpy.typing import NDArray
 
-    from utilitune.data import RuntimeMatrix
+    from utilitune.procedures.evidence import Evidence
     from utilitune.utility import Utility
 
 POINTS_PER_DECADE = 20
 """How often an anytime rival reports, on the logarithmic axis of total time."""
+UNLIMITED_RUNS = 2**62
+"""More runs than anybody makes, and still a number that compiled rules can hold."""
 
 
 class Objective(StrEnum):
@@ -67,7 +68,7 @@ class Allowance:
     """When a rival is stopped although it could go on."""
 
     total_time_s: float = math.inf
-    runs: int = 2**62
+    runs: int = UNLIMITED_RUNS
 
     def reached(self, standing: Standing) -> bool:
         """Whether either limit is met."""
@@ -96,36 +97,6 @@ class RecordedRuns:
     limit_s: float
     order: NDArray[np.int64]
     features: NDArray[np.float64] | None = None
-
-    @classmethod
-    def of(cls, matrix: RuntimeMatrix, utility: Utility, seed: int | None = None) -> RecordedRuns:
-        """The runs of a matrix; rows are drawn in ``default_rng(seed).permutation(n)``, or in order."""
-        evidence = RecordedEvidence(matrix, utility)
-        in_order = cls.laid_out(evidence, utility, matrix.cutoff_s, matrix.features)
-        return in_order if seed is None else in_order.reordered(seed)
-
-    @classmethod
-    def laid_out(
-        cls,
-        recorded: RecordedEvidence,
-        utility: Utility,
-        limit_s: float,
-        features: NDArray[np.float64] | None = None,
-    ) -> RecordedRuns:
-        """Runs that are laid out already, with configurations drawn in their order."""
-        return cls(
-            evidence=recorded.arrays,
-            utility=utility,
-            configurations=recorded.configurations,
-            positions=recorded.positions,
-            limit_s=limit_s,
-            order=np.arange(recorded.configurations),
-            features=features,
-        )
-
-    def reordered(self, seed: int) -> RecordedRuns:
-        """The same runs, with rows drawn in another random order."""
-        return replace(self, order=np.random.default_rng(seed).permutation(self.configurations))
 
     def runs_of(self, row: int, first: int, last: int) -> NDArray[np.int64]:
         """Where the runs of a row on positions first … last − 1 lie in the evidence."""

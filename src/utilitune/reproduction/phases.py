@@ -85,7 +85,7 @@ def _phase_times(study: Study) -> dict[str, list[Point | None]]:
     for series in study.series:
         if series.job.procedure == "oup":
             outcome = study.outcome(series)
-            proved = outcome.points and (outcome.final.epsilon or 0.0) <= series.job.settings["epsilon"]
+            proved = math.isfinite(outcome.time_to(series.job.settings["epsilon"]))
             alone.append(outcome.final if proved else None)
     return {"coup": _padded(coup, len(alone)), "oup": alone, "wager": _padded(wager, len(alone))}
 

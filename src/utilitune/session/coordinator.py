@@ -257,16 +257,16 @@ class Coordinator:
         records = store.configurations()
         self._assignments = [Assignment(record.assignment) for record in records]
         self._parts.supply.restore(records)
+        known = set()
         for record in store.runs():
             if not record.taken_over:
                 self._books.note(record.outcome)
                 self._failures.note(record.outcome)
             self._tell(record.request, record.outcome)
+            known.add(record.request)
         self._books.elapsed_before_s = elapsed_s(store, store.sessions()[:-1])  # the last one is this one
-        if self._parts.earlier is not None:
-            known = {record.request for record in store.runs()}
-            for index, assignment in enumerate(self._assignments):  # a kill may have come in between
-                self._take_over(index, assignment, known)
+        for index, assignment in enumerate(self._assignments):  # a kill may have come in between
+            self._take_over(index, assignment, known)
         last = store.last_progress()
         self._recorded_s = 0.0 if last is None else last.progress.total_time_s
         self._take_in(range(len(self._parts.supply.given)))
