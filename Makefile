@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format docs bench audit clean
+.PHONY: help demo test quick lint format docs bench audit fuzz faults clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -21,8 +21,12 @@ $(VENV)/.%.stamp: $(BIN)/python pyproject.toml
 demo: $(VENV)/.demo.stamp ## Run the main job: see the README.
 	$(BIN)/utilitune demo
 
-test: $(VENV)/.test.stamp ## Run every test.
-	$(BIN)/python -m pytest -n auto -m 'not audit'
+test: $(VENV)/.test.stamp ## Run every test; prints the coverage.
+	$(BIN)/python -m pytest -n auto -m 'not audit' --cov --cov-report=term:skip-covered
+
+# A test that is skipped half-way leaves things open: that is no failure here.
+quick: $(VENV)/.test.stamp ## Run the tests that need no process and no compiler (under a minute).
+	$(BIN)/python -m pytest -n auto -m 'not audit' --quick -q -r fE -W ignore::ResourceWarning -p no:unraisableexception -p no:threadexception
 
 lint: $(VENV)/.test.stamp $(VENV)/.lint.stamp ## Style, types, import direction, docs.
 	$(BIN)/ruff check .
@@ -36,13 +40,20 @@ format: $(VENV)/.lint.stamp ## Rewrite the code in house style.
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.lint.stamp ## Build the documentation into site/.
-	$(BIN)/mkdocs build --strict
+	UTILITUNE_SCREENS=1 PATH="$(abspath $(BIN)):$$PATH" $(BIN)/mkdocs build --strict
 
 bench: $(VENV)/.test.stamp ## Measure speed; prints ratios within this one run.
 	$(BIN)/python -m benchmarks
 
-audit: $(VENV)/.test.stamp ## Long statistical studies (tens of minutes).
+audit: $(VENV)/.test.stamp ## Count how often promises fail (hours; goes on where it was) and write docs/audit.md.
+	$(BIN)/python -m benchmarks.audit
 	$(BIN)/python -m pytest -n auto -m audit -v -rP
 
+fuzz: $(VENV)/.test.stamp ## Try a million spoiled inputs on every reader (half an hour).
+	cd tests && ../$(BIN)/python -m fuzzing --inputs 1000000
+
+faults: $(VENV)/.test.stamp ## Kill, fill, damage and change things at random, 500 times (an hour).
+	cd tests && ../$(BIN)/python -m faults --faults 500
+
 clean: ## Remove what the other targets made.
-	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage

@@ -1,4 +1,7 @@
-"""``python -m benchmarks [NAME …]``: run all benchmarks, or those named; each prints its figures."""
+"""``python -m benchmarks [NAME …]``: run all benchmarks, or those named; each prints its figures.
+
+``python -m benchmarks search`` takes hours and is run by name only, with options of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from pathlib import Path
 
 
 def main(chosen: list[str]) -> None:
+    if chosen[:1] == ["search"]:
+        import_module("benchmarks.search").main(chosen[1:])
+        return
     known = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
     if unknown := [name for name in chosen if name not in known]:
         sys.exit(f"there is no benchmark {', '.join(unknown)}; known: {', '.join(known)}")

@@ -27,7 +27,7 @@ import numpy as np
 from utilitune import RuntimeMatrix, parse_utility, read_matrix
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
-from utilitune.procedures.paper import PaperEngine, PaperSettings, oup
+from utilitune.procedures.paper.engine import PaperEngine, PaperSettings, oup
 
 ROOT = Path(__file__).resolve().parents[1]
 UTILITY = parse_utility("log-laplace(k0=60)")

@@ -18,10 +18,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from utilitune.domain import Measure
+from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import CommandSpec, ListedInstances, Population, Scenario
-from utilitune.session.coordinator import LiveBudget
-from utilitune.session.opening import run_scenario, settings_of
 from utilitune.spaces import ParameterSpace
+from utilitune.stopping import Budget
 
 WORKERS = 2
 KILLS = 50
@@ -53,8 +53,8 @@ def _scenario(folder: Path, argv: tuple[str, ...], measure: str) -> Scenario:
 
 
 def _timed(scenario: Scenario, folder: Path, runs: int) -> tuple[float, float, list[dict]]:
-    settings = replace(settings_of(scenario, workers=WORKERS), budget=LiveBudget(max_runs=runs))
-    run_scenario(scenario, None, replace(settings, budget=LiveBudget(max_runs=20)))  # warm
+    settings = replace(settings_of(scenario, workers=WORKERS), budget=Budget(max_runs=runs))
+    run_scenario(scenario, None, replace(settings, budget=Budget(max_runs=20)))  # warm
     before = resource.getrusage(resource.RUSAGE_SELF)
     started = time.perf_counter()
     result = run_scenario(scenario, folder, settings)

@@ -25,8 +25,8 @@ import numpy as np
 from utilitune import RuntimeMatrix, Utility, read_matrix
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
-from utilitune.procedures.growth import SCHEDULES
-from utilitune.procedures.paper import FixedSet, PaperSettings, Phases, coup, oup
+from utilitune.procedures.growth import SCHEDULES, FixedSet, Phases
+from utilitune.procedures.paper.engine import PaperSettings, coup, oup
 from utilitune.procedures.wager import WagerEngine, WagerSettings
 from utilitune.utility import LogLaplace, Uniform
 
@@ -142,6 +142,8 @@ def _against_coup(matrices: list[tuple[str, RuntimeMatrix]]) -> None:
                 captime0_s=first_s,
                 captime_limit_s=matrix.cutoff_s,
                 growth=Phases(schedule),
+                given=False,
+                chosen=False,
             )
             ours = WagerEngine(evidence, utility, settings)
             _play(theirs, matrix.rows)

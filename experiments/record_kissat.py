@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 import utilitune
-from utilitune.collecting import GridSize, collect
 from utilitune.data import write_matrix
 from utilitune.demo import prepare
 from utilitune.demo.ordering import ordering_formula
+from utilitune.live.collecting import GridSize, collect
 
 SEED = 2026
 INSTANCES = 300

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+import quick
 from compiled_cache import remove_stale_code
 
 if TYPE_CHECKING:
@@ -22,10 +23,23 @@ settings.register_profile(
 settings.load_profile("utilitune")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--quick`, the inner loop."""
+    parser.addoption("--quick", action="store_true", help="skip tests that start processes or compile rules")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Once, before any worker begins."""
-    if not hasattr(config, "workerinput"):
+    """Once, before any worker begins; `--quick` is for those that run tests."""
+    runs_tests = hasattr(config, "workerinput") or config.getoption("dist", "no") == "no"
+    if config.getoption("quick") and runs_tests:
+        quick.begin()
+    elif not hasattr(config, "workerinput"):
         remove_stale_code()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Rooms without quick tests are not even read."""
+    return True if config.getoption("quick") and collection_path.name in quick.LEFT_OUT else None
 
 
 @pytest.fixture(scope="session")

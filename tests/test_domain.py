@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError, replace
+from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from utilitune.domain import (
     PhaseRecord,
@@ -43,6 +47,26 @@ def test_a_promise_about_a_space_names_the_fraction_left_out():
 
 def test_a_promise_over_exactly_these_instances_says_so():
     assert "over exactly these instances" in Promise(0.1, 0.05, None, 8, population="finite").sentence()
+
+
+@given(st.floats(1e-12, 0.999), st.floats(1e-12, 0.999), st.floats(1e-12, 0.9))
+def test_the_words_never_promise_more_than_the_figures(epsilon: float, gamma: float, delta: float):
+    words = Promise(epsilon, delta, gamma, 8).sentence()
+    said = [float(number) for number in re.findall(r"= ([-0-9.e]+)", words)]
+    percent = Decimal(re.search(r"probability ([0-9.]+) %", words)[1])
+    assert said[0] >= epsilon
+    assert said[1] >= gamma
+    assert said[0] <= 1.01 * epsilon
+    assert percent < 100
+    assert percent <= 100 * (1 - Decimal(repr(delta)))
+
+
+@pytest.mark.parametrize(
+    ("delta", "words"),
+    [(0.05, "95 %"), (0.1, "90 %"), (0.01, "99 %"), (0.001, "99.9 %"), (1e-9, "99.9999999 %")],
+)
+def test_no_promise_holds_for_certain(delta: float, words: str):
+    assert f"With probability {words} this" in Promise(0.1, delta, None, 8).sentence()
 
 
 def test_too_few_random_configurations_promise_nothing():

@@ -6,10 +6,19 @@ from pathlib import Path
 import pytest
 
 from utilitune import errors
-from utilitune.errors import DataError, MissingExtraError, ScenarioError, UtilituneError, did_you_mean
+from utilitune.errors import (
+    DataError,
+    MissingExtraError,
+    Mistakes,
+    ScenarioError,
+    UtilituneError,
+    did_you_mean,
+)
 
 CLASSES = [
-    each for _, each in inspect.getmembers(errors, inspect.isclass) if each.__module__ == errors.__name__
+    each
+    for _, each in inspect.getmembers(errors, inspect.isclass)
+    if each.__module__ == errors.__name__ and each is not Mistakes
 ]
 
 
@@ -28,7 +37,7 @@ def test_a_place_is_named_where_there_is_one(error: type):
 
 
 def test_a_missing_part_says_how_to_get_it():
-    assert str(MissingExtraError("Drawing", "plot")).endswith("pip install 'utilitune[plot]'")
+    assert str(MissingExtraError("Drawing", "plot")).endswith("pip install '.[plot]')")
 
 
 def test_the_nearest_name_is_offered_or_all_of_them():
@@ -40,3 +49,20 @@ def test_the_nearest_name_is_offered_or_all_of_them():
 
 def test_odd_names_stand_in_quotes_so_that_the_sentence_stays_one():
     assert did_you_mean("zzz", ["", "a b", "c\nd", "--x=1"]) == r"known: '', --x=1, 'a b', 'c\nd'"
+
+
+def test_mistakes_are_told_together_each_once():
+    mistakes = Mistakes()
+    mistakes.tell()
+    assert not mistakes
+    first = ScenarioError("one", path="a", line=3)
+    for error in (first, first, ScenarioError("two", path="a", line=9)):
+        with mistakes.collected():
+            raise error
+    assert mistakes
+    with pytest.raises(ScenarioError) as told:
+        mistakes.tell()
+    assert str(told.value) == "a:3: one\na:9: two"
+    assert (told.value.path, told.value.line) == ("a", 3)
+    with pytest.raises(KeyError), Mistakes().collected():
+        raise KeyError

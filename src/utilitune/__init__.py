@@ -17,53 +17,55 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from utilitune.asktell import Trial, Tuner
-    from utilitune.configuring import configure
     from utilitune.data import RuntimeMatrix, read_matrix
     from utilitune.domain import PhaseRecord, Progress, Promise, StopReason
     from utilitune.errors import UtilituneError
+    from utilitune.live.ask_tell import Trial, Tuner
+    from utilitune.live.configuring import configure
+    from utilitune.live.result import RunResult, load
     from utilitune.procedures.growth import Schedule, named_schedule
-    from utilitune.recording import Recording
-    from utilitune.replaying import Budget, ReplayResult, RivalResult, replay, replay_rival
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.replaying.recording import Recording
+    from utilitune.replaying.replay import ReplayResult, RivalResult, replay, replay_rival
+    from utilitune.reports.whatif import UtilityFamily, whatif, whatif_run
     from utilitune.scenario import Scenario, read_scenario
-    from utilitune.session.result import RunResult
     from utilitune.spaces import ParameterSpace
-    from utilitune.specification import ProcedureSpec
+    from utilitune.stopping import Budget
     from utilitune.utility import Utility, parse_utility, utility_from_callable
-    from utilitune.whatif import UtilityFamily, whatif, whatif_run
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Budget": "utilitune.replaying",
+    "Budget": "utilitune.stopping",
     "ParameterSpace": "utilitune.spaces",
-    "ProcedureSpec": "utilitune.specification",
+    "ProcedureSpec": "utilitune.procedures.naming",
     "PhaseRecord": "utilitune.domain",
     "Progress": "utilitune.domain",
     "Promise": "utilitune.domain",
-    "Recording": "utilitune.recording",
-    "ReplayResult": "utilitune.replaying",
-    "RivalResult": "utilitune.replaying",
-    "RunResult": "utilitune.session.result",
+    "Recording": "utilitune.replaying.recording",
+    "ReplayResult": "utilitune.replaying.replay",
+    "RivalResult": "utilitune.replaying.replay",
+    "RunResult": "utilitune.live.result",
     "RuntimeMatrix": "utilitune.data",
     "Scenario": "utilitune.scenario",
     "Schedule": "utilitune.procedures.growth",
     "StopReason": "utilitune.domain",
-    "Trial": "utilitune.asktell",
-    "Tuner": "utilitune.asktell",
+    "Trial": "utilitune.live.ask_tell",
+    "Tuner": "utilitune.live.ask_tell",
     "UtilituneError": "utilitune.errors",
     "Utility": "utilitune.utility",
-    "UtilityFamily": "utilitune.whatif",
-    "configure": "utilitune.configuring",
+    "UtilityFamily": "utilitune.reports.whatif",
+    "configure": "utilitune.live.configuring",
+    "load": "utilitune.live.result",
     "named_schedule": "utilitune.procedures.growth",
     "parse_utility": "utilitune.utility",
     "read_matrix": "utilitune.data",
     "read_scenario": "utilitune.scenario",
-    "replay": "utilitune.replaying",
-    "replay_rival": "utilitune.replaying",
+    "replay": "utilitune.replaying.replay",
+    "replay_rival": "utilitune.replaying.replay",
     "utility_from_callable": "utilitune.utility",
-    "whatif": "utilitune.whatif",
-    "whatif_run": "utilitune.whatif",
+    "whatif": "utilitune.reports.whatif",
+    "whatif_run": "utilitune.reports.whatif",
 }
 
 __all__ = [
@@ -88,6 +90,7 @@ __all__ = [
     "UtilityFamily",
     "__version__",
     "configure",
+    "load",
     "named_schedule",
     "parse_utility",
     "read_matrix",

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from utilitune.errors import UsageError
+
+DEFAULT_DELTA = 0.05
+"""The probability with which a promise may fail, where nobody says one."""
 
 
 class Measure(StrEnum):
@@ -19,6 +23,17 @@ class Measure(StrEnum):
 
     CPU = "cpu"
     WALL = "wall"
+
+
+class Objective(StrEnum):
+    """What a target is configured for.
+
+    The time a run takes, the quality of the solution it ends with, or how that improves while it runs.
+    """
+
+    RUNTIME = "runtime"
+    QUALITY = "quality"
+    ANYTIME = "anytime"
 
 
 class RunStatus(StrEnum):
@@ -45,6 +60,20 @@ class RunRequest:
     captime_s: float
 
 
+class TracePoint(NamedTuple):
+    """Something better that a run had found by a moment: a solution, a bound, or both.
+
+    Attributes:
+        time_s: Seconds since its start, by the scenario's measure.
+        quality: The quality of a solution; None where only a bound was reported.
+        bound: A bound on the best quality of the instance; None where none was reported.
+    """
+
+    time_s: float
+    quality: float | None
+    bound: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
     """What one run gave.
@@ -59,6 +88,9 @@ class RunOutcome:
         overshoot_s: Seconds (by the measure) that a stopped run ran past its captime.
         output_tail: The last part of its output.
         detail: One sentence on why it did not finish, where there is something to say.
+        quality: The quality of its solution by the target's own account; None where it reported none.
+        bound: A bound on the best quality of the instance by the target's own account; None likewise.
+        trace: What it reported while it ran, in order, where that counts; nothing later than its captime.
     """
 
     status: RunStatus
@@ -70,6 +102,9 @@ class RunOutcome:
     overshoot_s: float = 0.0
     output_tail: str = ""
     detail: str = ""
+    quality: float | None = None
+    bound: float | None = None
+    trace: tuple[TracePoint, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -87,8 +122,8 @@ class Promise:
     """What is proved at a moment: P(U_answer ≥ benchmark − ε) ≥ 1 − δ.
 
     The benchmark is the best of the `configurations` in play (γ is None), or the best of all but a
-    γ fraction of the whole space. Where `condition` says something, the promise rests on it. Where `refusal`
-    does, there is none, and it says why.
+    γ fraction of the whole space. Where `gain` is known, U_answer ≥ U_default + gain is part of it. Where
+    `condition` says something, the promise rests on it. Where `refusal` does, there is none, and it says why.
     """
 
     epsilon: float
@@ -98,17 +133,18 @@ class Promise:
     population: str = "infinite"
     condition: str = ""
     refusal: str = ""
+    gain: float | None = None
 
     def sentence(self) -> str:
         """The promise in words."""
         if self.refusal:
             return self.refusal
-        share = f"{100 * (1 - self.delta):g} %"
-        whom = (
-            f"the best of all {self.configurations} configurations"
-            if self.gamma is None
-            else f"the best of all but a fraction γ = {self.gamma:.3g} of all configurations"
-        )
+        share = f"{percent_kept(self.delta)} %"
+        whom = f"the best of all but a fraction γ = {rounded_up(self.gamma or 0.0)} of all configurations"
+        if self.gamma is None:
+            whom = f"the best of all {self.configurations} configurations"
+        elif self.gamma == 0:
+            whom = "the best of all configurations that can be set"
         over = (
             "in expected utility over instances like these"
             if self.population == "infinite"
@@ -121,9 +157,36 @@ class Promise:
             )
         if self.epsilon >= 1:
             return "Nothing is proved yet: there are too few runs to tell any configuration from the best."
-        near = f"within ε = {self.epsilon:.3g} of {whom}" if self.epsilon > 0 else whom
+        near = f"within ε = {rounded_up(self.epsilon)} of {whom}" if self.epsilon > 0 else whom
         claim = f"With probability {share} this configuration is {near}, {over}."
         return f"{claim} {self.condition}".rstrip()
+
+
+def rounded_up(value: float, digits: int = 3) -> str:
+    """A number that is promised to be enough, with few digits: never less than it is.
+
+    Example:
+        >>> rounded_up(0.06441), rounded_up(0.0644), rounded_up(0.0)
+        ('0.0645', '0.0644', '0')
+    """
+    exact = Decimal(repr(float(value)))
+    if not exact:
+        return "0"
+    place = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{float(exact.quantize(place, ROUND_CEILING)):.{digits}g}"
+
+
+def percent_kept(delta: float, digits: int = 3) -> str:
+    """The probability 1 − δ in percent: never more than it is, and never 100.
+
+    Example:
+        >>> percent_kept(0.05), percent_kept(1e-9), percent_kept(1 / 3)
+        ('95', '99.9999999', '66.6')
+    """
+    lost = Decimal(repr(float(delta))) * 100
+    place = Decimal(1).scaleb(min(0, lost.adjusted() - digits + 1))
+    kept = (100 - lost).quantize(place, ROUND_FLOOR)
+    return f"{kept.normalize():f}"
 
 
 def no_promise(procedure: str) -> str:
@@ -133,7 +196,11 @@ def no_promise(procedure: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a procedure stands: its current answer and what it has proved and paid."""
+    """Where a procedure stands: its current answer and what it has proved and paid.
+
+    The `gain` is how much better than the default the answer is proved to be, in utility; negative where it
+    may still be worse by that much, None where nothing is known.
+    """
 
     best_index: int
     epsilon: float
@@ -144,13 +211,14 @@ class Progress:
     rounds: int
     configurations: int
     alive: int
+    gain: float | None = None
 
     @property
     def promise(self) -> Promise:
         """The proof-backed part; the last of several configurations that is left is the best of them."""
         last_left = self.gamma is None and self.alive == 1 < self.configurations
         epsilon = 0.0 if last_left else self.epsilon
-        return Promise(epsilon, self.delta, self.gamma, self.configurations)
+        return Promise(epsilon, self.delta, self.gamma, self.configurations, gain=self.gain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +289,9 @@ def require_positive(name: str, value: float) -> float:
     if not (isinstance(value, int | float) and math.isfinite(value) and value > 0):
         raise UsageError(f"{name} must be a positive number, not {value}")
     return float(value)
+
+
+def require_whole(name: str, value: int, least: int = 1) -> None:
+    """Refuse a value that is not a whole number of at least `least`."""
+    if not isinstance(value, int) or value < least:
+        raise UsageError(f"{name} must be a whole number of at least {least}, not {value}")

@@ -9,7 +9,7 @@
     ├── ScenarioError           a scenario, parameter space or instance list is wrong
     ├── TargetError             the program under configuration cannot be run
     ├── StoreError              a run folder cannot be used
-    ├── StoppedError            somebody asked for a stop before everything was run
+    ├── StoppedError            a stop was asked for, or a budget spent, before everything was run
     └── MissingExtraError       an optional dependency is not installed
 
 The command line prints the text of a `UtilituneError` and exits with code 2; any other exception
@@ -18,16 +18,26 @@ is a defect of ours.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from utilitune.outside import printable, shortened
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
 
 class UtilituneError(Exception):
-    """Base of every error a user can cause; the text is one clear sentence."""
+    """Base of every error a user can cause; the text is one clear sentence.
+
+    It may quote names, values and outputs of others. So control characters are written out and the middle of
+    a very long text is left out here, once for every way in which an error is shown or kept.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(shortened(printable(text, keep="\n\t")))
 
 
 class UsageError(UtilituneError):
@@ -64,6 +74,37 @@ class ScenarioError(_LocatedError):
     """A scenario, parameter space or instance list is wrong."""
 
 
+class Mistakes:
+    """The mistakes of a file, so that all of them are told at once and not one after the other."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, ScenarioError] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._found)
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Keep the mistake that is met inside, and go on behind it."""
+        try:
+            yield
+        except ScenarioError as error:
+            self._found.setdefault(str(error), error)
+
+    def tell(self) -> None:
+        """Raise what was found: one error as it is, several as one with a line for each."""
+        first, *others = self._found.values() or [None]
+        if first is None:
+            return
+        if not others:
+            raise first
+        texts = dict.fromkeys(line for text in self._found for line in text.splitlines())
+        error = ScenarioError("\n".join(texts))
+        error.path, error.line, error.column = first.path, first.line, first.column
+        raise error
+
+
 class TargetError(UtilituneError):
     """The program under configuration cannot be run."""
 
@@ -73,10 +114,7 @@ class StoreError(UtilituneError):
 
 
 class StoppedError(UtilituneError):
-    """Somebody asked for a stop before everything was run."""
-
-    def __init__(self) -> None:
-        super().__init__("Stopped on request: the same command goes on from here.")
+    """Somebody asked for a stop, or a budget was spent, before everything was run."""
 
 
 class MissingExtraError(UtilituneError):
@@ -89,7 +127,7 @@ class MissingExtraError(UtilituneError):
     """
 
     def __init__(self, purpose: str, extra: str = "", *, install: str = "") -> None:
-        how = install or f"pip install 'utilitune[{extra}]'"
+        how = install or f"pip install 'utilitune[{extra}]' (in a clone: pip install '.[{extra}]')"
         super().__init__(f"{purpose} needs an optional part: {how}")
 
 
@@ -100,7 +138,7 @@ _ALIKE = 0.6
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A sentence fragment for an unknown name: the nearest known one, or all of them."""
     options = sorted(known)
-    near = get_close_matches(name, options, n=1, cutoff=_ALIKE)
+    near = get_close_matches(str(name), options, n=1, cutoff=_ALIKE)  # a file may hold a number there
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(map(_listed, options))}"
 
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from utilitune.cli import build_app
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.live.running import run_scenario
 from utilitune.scenario import read_scenario
-from utilitune.session.opening import run_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from click.testing import Result
 
     from utilitune.execution.backend import Job
-    from utilitune.session.result import RunResult
+    from utilitune.live.result import RunResult
 
 SOLVER = """
 import sys, time
@@ -68,10 +68,10 @@ class Toy:
 
     @classmethod
     def write(cls, place: Path, *, test: bool = True, runs: int = 60, smallest: str = "100ms") -> Toy:
-        for role, count in (("train", 40), ("test", 8)):
+        for role, count, ending in (("train", 40, ""), ("test", 8, ".0")):  # none is the same file twice
             (place / role).mkdir()
             for number in range(1, count + 1):
-                (place / role / f"{number} {role}.txt").write_text(str(number))
+                (place / role / f"{number} {role}.txt").write_text(f"{number}{ending}")
         (place / "solver.py").write_text(SOLVER)
         toy = cls(place / "scenario.toml", place / "scenario.run")
         toy.describe(test=test, runs=runs, smallest=smallest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -27,6 +29,14 @@ def test_a_scenario_that_works(tmp_path: Path):
     assert "Start-up: at most about" in told.stdout
     assert "Ready: utilitune run" in told.stdout
     assert "Warning" not in told.stdout
+
+
+def test_test_instances_that_are_training_instances_too(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="900ms")
+    (tmp_path / "test" / "1 test.txt").write_text("7")  # what "7 train.txt" holds
+    told = " ".join(invoke("check", toy.scenario).stdout.split())
+    assert "Warning: 1 of the test instances are training instances, too ('test/1 test.txt' is one)" in told
+    assert "take others for instances.test" in told
 
 
 def test_a_largest_captime_below_the_start_up(tmp_path: Path):
@@ -112,3 +122,37 @@ def test_recorded_runtimes(tmp_path: Path):
     told = invoke("check", tmp_path / "scenario.toml").stdout
     assert "  recorded first i" in told
     assert "test instances for" not in told
+
+
+def test_a_wrapper_that_hides_its_solver_is_told_of_with_what_to_do(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="900ms")
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text("#!/bin/sh\necho 'Result for SMAC: SAT, 0.0001, 0, 0, 1'\n")
+    wrapper.chmod(0o755)
+    text = re.sub(
+        r'(?m)^command = .*\nsuccess_pattern = "solved"$',
+        'command = ["./wrapper", "{instance}", "{parameters}"]\ncontract = "smac"',
+        toy.scenario.read_text(),
+    )
+    toy.scenario.write_text(text)
+    told = " ".join(invoke("check", toy.scenario).stdout.split())
+    assert "by the wrapper's own account, and are the same for every configuration" in told
+    assert "a tiny ε then proves little" in told
+    assert "target.reported_runtime = true" in told
+    toy.scenario.write_text(text.replace('"smac"', '"smac"\nreported_runtime = true'))
+    assert "proves little" not in invoke("check", toy.scenario).stdout
+
+
+def test_a_model_that_is_missing_is_told_of_where_it_would_propose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    toy = Toy.write(tmp_path, smallest="900ms")
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "sklearn" else real(name, *rest)
+    )
+    text = toy.scenario.read_text().replace('name = "oup"\nconfigurations = 4', 'name = "wager"')
+    toy.scenario.write_text(text)
+    assert "scikit-learn" not in invoke("check", toy.scenario).stdout
+    toy.scenario.write_text(f"{text}\n[search]\nshare = 0\n")
+    assert "pip install scikit-learn" in " ".join(invoke("check", toy.scenario).stdout.split())

@@ -72,7 +72,9 @@ def test_an_argument_is_named_as_the_help_page_lists_it(name: str, capsys: pytes
 
 def test_an_unknown_command_without_a_neighbour_gets_the_list(capsys: pytest.CaptureFixture[str]):
     told = refused("xyzzy", capsys)
-    assert told.startswith("utilitune: 'utilitune' has no command 'xyzzy'; known: best, check, collect,")
+    assert told.startswith(
+        "utilitune: 'utilitune' has no command 'xyzzy'; known: best, certify, check, collect,"
+    )
 
 
 @pytest.mark.parametrize("line", ["", "datasets"])

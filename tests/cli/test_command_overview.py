@@ -60,11 +60,50 @@ def test_every_command_has_help():
         assert invoke(name, "--help").exit_code == 0
 
 
+AT_THE_END = """
+import atexit, sys, threading, time
+from utilitune.cli import main
+class Large:
+    def __del__(self):
+        print("taken apart")
+large = Large()
+atexit.register(print, "at the end")
+def work():
+    time.sleep({seconds})
+    print("worked")
+threading.Thread(target=work, daemon={seconds} > 1).start()
+sys.argv[1:] = {words!r}
+main()
+"""
+
+
+def _ended(words: list[str], seconds: float) -> tuple[int, list[str]]:
+    code = AT_THE_END.format(words=words, seconds=seconds)
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=buffered, capture_output=True, text=True, check=False, timeout=120
+    )
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_the_end_is_in_good_order_and_takes_nothing_apart():
+    assert _ended(["--version"], 1000) == (0, [f"utilitune {utilitune.__version__}", "at the end"])
+    assert _ended(["best", "no-such-folder"], 1000) == (2, ["at the end"])
+
+
+def test_threads_that_must_end_are_waited_for():
+    assert _ended(["best", "no-such-folder"], 0.2)[1][:2] == ["worked", "at the end"]
+
+
+@pytest.mark.parametrize("given", ["words", "None"])
 @pytest.mark.parametrize("line", ["--version", "--help", "datasets list"])
-def test_a_reader_that_leaves_is_no_mistake(line: str):
+def test_a_reader_that_leaves_is_no_mistake(line: str, given: str):
     reading, writing = os.pipe()
     os.close(reading)
-    code = f"from utilitune.cli import main; main({line.split()!r})"
+    code = (
+        f"import sys; from utilitune.cli import main; words = {line.split()!r}; sys.argv[1:] = words;"
+        f"main({given})"
+    )
     try:
         done = subprocess.run(
             [sys.executable, "-c", code], stdout=writing, stderr=subprocess.PIPE, text=True, check=False

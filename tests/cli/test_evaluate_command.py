@@ -39,6 +39,18 @@ def test_runs_and_the_next_time_makes_none_again(tmp_path: Path):
     assert kept_runs(toy) == 24  # the default's runs are there already
 
 
+def test_test_instances_that_were_trained_on_are_no_fair_test(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    toy.scenario.write_text(toy.scenario.read_text().replace('test = "test"', 'test = "train"'))
+    toy.run()
+    told = json.loads(invoke("evaluate", toy.folder, "--configuration", "1", "--json").stdout)
+    assert told["trained_on"] == told["pairs"] == 40
+    assert told["excludes_no_gain"] is False
+    assert told["verdict"].startswith("No fair test: 40 of the 40 test instances are training instances")
+    shown = " ".join(invoke("evaluate", toy.folder, "--configuration", "1").stdout.split())
+    assert told["verdict"] in shown
+
+
 def test_the_default_against_itself(tmp_path: Path):
     toy = Toy.write(tmp_path)
     toy.run()

@@ -13,7 +13,7 @@ from utilitune.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from utilitune.session.result import RunResult
+    from utilitune.live.result import RunResult
 
 
 @pytest.fixture(scope="module")

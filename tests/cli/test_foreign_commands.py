@@ -12,13 +12,13 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from scenario.dialects.foreign_files import irace, program, smac
-from utilitune.cli.best import _as_irace, _as_smac, _irace_cell
 from utilitune.cli.understanding import setting
-from utilitune.errors import DataError, UsageError
-from utilitune.peers import PEERS
+from utilitune.errors import DataError, TargetError, UsageError
+from utilitune.live.running import run_scenario
+from utilitune.reports.answers import _as_irace, _as_smac, _irace_cell
+from utilitune.rivals.packages import PEERS
 from utilitune.scenario import read_scenario, understand
 from utilitune.scenario.dialects.configurations import read_configurations_table, read_option_string
-from utilitune.session.opening import run_scenario
 from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.store import read_run_folder
@@ -280,3 +280,32 @@ def test_check_reads_the_instance_features(tmp_path: Path):
         features.write_text(text)
         with pytest.raises(DataError, match=complaint):
             invoke("check", path)
+
+
+def test_check_prints_what_the_one_run_is_worth_and_what_was_guessed(tmp_path: Path):
+    path = irace(tmp_path, scenario='trainInstancesDir = "./Instances"\nmaxExperiments = 5\n')
+    program(tmp_path / "target-runner", "#!/bin/sh\necho 50.5\n")
+    done = invoke("check", path)
+    assert done.stdout.startswith(
+        "What counts is guessed: There is no boundMax, so the cost that a run prints counts"
+    )
+    shown = " ".join(done.stdout.split())
+    assert "Quality: 50.5 (smaller is better); worth 0.5, being compared with itself" in shown
+    assert "A solution is worth 1/2 at the quality of the default configuration" in shown
+    assert "50.5 s" not in shown
+    assert "Ready: utilitune run" in shown
+
+
+def test_a_runner_that_prints_no_cost_is_not_ready(tmp_path: Path):
+    path = irace(tmp_path, scenario='trainInstancesDir = "./Instances"\nmaxExperiments = 5\n')
+    program(tmp_path / "target-runner", "#!/bin/sh\necho done\n")
+    with pytest.raises(TargetError, match="the default configuration failed on the first training instance"):
+        invoke("check", path)
+
+
+def test_a_converted_scenario_about_quality_means_the_same(tmp_path: Path):
+    path = smac(tmp_path, "run_obj = QUALITY\n")
+    output = tmp_path / "scenario.toml"
+    invoke("convert", path, "-o", output)
+    assert read_scenario(output).digest() == read_scenario(path).digest()
+    assert 'objective = "quality"' in output.read_text()

@@ -12,6 +12,7 @@ from utilitune.cli import main
 from utilitune.cli.init import init
 from utilitune.errors import UsageError
 from utilitune.scenario import read_scenario
+from utilitune.scenario.template import Answers, known_solver, starter_scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,13 +56,16 @@ def test_without_a_terminal_a_template_must_be_named(tmp_path: Path):
 
 def test_questions_are_repeated_until_the_answer_makes_sense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "instances").mkdir()
     (tmp_path / "instances" / "a.lp").write_text("")
-    answers = ["comand", "command", "sh", "instances", "asked", "uniform(1m)", "a while", "5s", "10m"]
+    answers = ["comand", "command", "sh", "nowhere", "n", "instances", "", "asked", "uniform(1m)", "a while"]
+    answers += ["5s", "10m"]
     result = CliRunner().invoke(app(), [str(tmp_path)], input="\n".join(answers) + "\n")
     assert result.exit_code == 0, result.output
     assert "did you mean 'command'?" in result.output
     assert "'a while' is not a duration" in result.output
+    assert "nowhere is not there" in result.output
     scenario = read_scenario(tmp_path / "scenario.toml")
     assert scenario.name == "asked"
     assert scenario.training.names == ("instances/a.lp",)
@@ -99,3 +103,41 @@ def test_an_interrupt_at_a_question_is_no_mistake(
         main(["init", str(tmp_path)])
     assert ended.value.code == 130
     assert capsys.readouterr().err == ""
+
+
+def test_paths_are_checked_where_the_user_stands_and_seen_from_the_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    for name in ("train", "test"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.cnf").write_text("")
+    (tmp_path / "kissat").write_text("#!/bin/sh\n")
+    (tmp_path / "kissat").chmod(0o755)
+    answers = ["sat", "./kissat", "train/*.cnf", "test", "named", "2", "30s", "1m", "1h"]
+    result = CliRunner().invoke(app(), ["tasks/first"], input="\n".join(answers) + "\n")
+    assert result.exit_code == 0, result.output
+    scenario = read_scenario(tmp_path / "tasks" / "first" / "scenario.toml")
+    assert scenario.target.argv[0] == "../../kissat"
+    assert scenario.training.names == ("../../train/a.cnf",)
+    assert scenario.test.names == ("../../test/a.cnf",)
+    assert scenario.utility.startswith("step(")
+    assert {"restartmargin", "bumpreasons"} <= set(scenario.space.names)
+
+
+def test_the_parameters_of_a_known_solver_are_written_as_it_wants_them(tmp_path: Path):
+    answers = Answers(command=("sh", "{parameters}", "{instance}"), solver="minisat")
+    (tmp_path / "instances" / "train").mkdir(parents=True)
+    (tmp_path / "instances" / "train" / "a.cnf").write_text("")
+    (tmp_path / "scenario.toml").write_text(starter_scenario("sat", answers))
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    assert "var-decay" in scenario.space.names
+    assert scenario.target.default_template == ("-{name}={value}",)
+
+
+@pytest.mark.parametrize(
+    ("program", "solver"), [("/opt/Kissat-4", "kissat"), ("./minisat_static", "minisat"), ("glucose", None)]
+)
+def test_solvers_are_known_by_their_names(program: str, solver: str | None):
+    assert known_solver(program) == solver

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from utilitune.cli.live import LivePanel, failures, sparkline, watching
 from utilitune.domain import Progress, RunStatus
-from utilitune.session.coordinator import LiveBudget, View
+from utilitune.live.events import View
+from utilitune.stopping import Budget
 
 VIEW = View(
     progress=Progress(
@@ -30,7 +31,7 @@ VIEW = View(
     runs_per_s=23.3,
     workers_busy=2,
     statuses={RunStatus.FINISHED: 600, RunStatus.TIMEOUT: 93, RunStatus.CRASHED: 5, RunStatus.MEMOUT: 2},
-    budget=LiveBudget(max_wall_s=120.0),
+    budget=Budget(max_wall_s=120.0),
 )
 
 
@@ -50,6 +51,10 @@ def test_the_panel_says_all_there_is_to_know():
     assert "30 s passed, about 90 s left" in text
 
 
+def test_the_promise_says_what_it_rests_on():
+    assert "It holds if nobody looked." in shown(replace(VIEW, condition="It holds if nobody looked."))
+
+
 @pytest.mark.parametrize(
     ("population", "words"),
     [("finite", "over exactly these instances"), ("infinite", "over instances like these")],
@@ -63,7 +68,7 @@ def test_a_narrow_terminal_loses_nothing():
 
 
 def test_a_run_without_end_says_how_to_end_it():
-    assert "Ctrl-C leaves a valid answer" in shown(replace(VIEW, budget=LiveBudget()))
+    assert "Ctrl-C leaves a valid answer" in shown(replace(VIEW, budget=Budget()))
 
 
 def test_failures_are_neither_answers_nor_timeouts():
@@ -80,5 +85,29 @@ def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[st
         show(VIEW)
         show(VIEW)
     lines = capsys.readouterr().err
-    assert "task [/]: wager; warming up" in " ".join(lines.split())
+    assert "task [/]: wager; getting ready" in " ".join(lines.split())
     assert lines.count("ε = 0.250, γ = 0.500; 700 runs, 9 configurations, 7 failures; leader: solver") == 1
+
+
+def heights(*views: View, width: int = 80) -> list[int]:
+    """How many lines the panel takes for one view after the other."""
+    panel = LivePanel("task", "finite")
+    console = Console(file=io.StringIO(), width=width)
+    return [len(console.render_lines(panel.drawn(view, width))) for view in views]
+
+
+@pytest.mark.parametrize("width", [80, 140])
+def test_the_panel_never_becomes_shorter(width: int):
+    nothing = replace(VIEW.progress, epsilon=1.0, gamma=None)
+    long = replace(VIEW, best_command="solver " + " ".join(f"--parameter{n}={n}" for n in range(40)))
+    found = heights(
+        replace(VIEW, progress=nothing), VIEW, long, VIEW, replace(VIEW, compiling=True), width=width
+    )
+    assert found == sorted(found)
+    assert found[2] == found[3] == found[4]
+
+
+def test_while_the_proof_is_compiled_the_panel_says_so():
+    text = shown(replace(VIEW, compiling=True))
+    assert "compiling the proof, once per install" in text
+    assert "30 s passed" not in text

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cli.live_runs import Toy, invoke
-from peers.playgrounds import Sweep
+from rivals.packages.playgrounds import Sweep
 from utilitune.data import RuntimeMatrix, write_matrix
 from utilitune.errors import MissingExtraError, StoreError, UsageError
-from utilitune.peers import PEERS
+from utilitune.rivals.packages import PEERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,6 +54,13 @@ def test_its_budget_may_come_from_the_scenario(tmp_path: Path):
     assert "Stopped (run-limit)" in result.stdout
 
 
+def test_time_on_the_clock_ends_it_and_the_advice_names_the_option(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    result = invoke("peer", "sweep", toy.scenario, "--workers", "1", "--max-wall-time", "1ms")
+    shown = " ".join(result.stdout.split())
+    assert "Stopped (wall-limit) The wall-clock budget is spent: raise --max-wall-time" in shown
+
+
 def test_mistakes_are_told_before_anything_is_run(tmp_path: Path):
     toy = Toy.write(tmp_path)
     with pytest.raises(UsageError, match="there is no peer 'smak'; did you mean 'smac'"):
@@ -67,7 +74,7 @@ def test_mistakes_are_told_before_anything_is_run(tmp_path: Path):
 
 def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     toy = Toy.write(tmp_path)
-    monkeypatch.setattr("utilitune.peers.smac_peer.find_spec", lambda _: None)
+    monkeypatch.setattr("utilitune.rivals.packages.smac_peer.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'utilitune\[smac\]'"):
         invoke("peer", "smac", toy.scenario, "--max-time", "1s")
 

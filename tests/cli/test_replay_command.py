@@ -112,9 +112,8 @@ def test_json_is_one_strict_object_with_every_key(data: Path, command: Command, 
 
 
 def test_resampling_is_numpys(data: Path, command: Command):
-    _, out, _ = command(
-        data, "--resample", "50", "--seed", "9", "--max-runs", "1", "--captime0", "9", "--json"
-    )
+    one_run = ["--max-runs", "1", "--captime0", "9", "--stored-order", "--json"]
+    _, out, _ = command(data, "--resample", "50", "--seed", "9", *one_run)
     first = int(np.random.default_rng(9).integers(0, 4, 50)[0])
     assert strict_json(out)["total_time_s"] == [1.0, 2.0, 0.0, 5.0][first]
 
@@ -122,11 +121,25 @@ def test_resampling_is_numpys(data: Path, command: Command):
 def test_the_check_figure_comes_out_of_the_command(aslib_scenario: Callable[[str], Path], command: Command):
     _, out, _ = command(
         *(aslib_scenario("BNSL-2016"), "--procedure", "oup", "--utility", "log-laplace(k0=1m, alpha=1)"),
-        *("--delta", "0.1", "--epsilon", "0.1", "--resample", "20000", "--seed", "1", "--json"),
+        *("--delta", "0.1", "--epsilon", "0.1", "--resample", "20000", "--seed", "1", "--stored-order"),
+        "--json",
     )
     result = strict_json(out)
     assert (result["best_index"], result["runs"], result["rounds"]) == (6, 31_931, 26_859)
     assert result["total_time_s"] == pytest.approx(3_241_919.41, rel=1e-6)
+
+
+def test_data_are_shuffled_and_the_stored_order_is_named_in_the_promise(data: Path, command: Command):
+    options = [data, "--procedure", "oup", "--epsilon", "0.3", "--utility", "uniform(k0=30)", "--json"]
+    drawn, again, other = (strict_json(command(*options, "--seed", seed)[1]) for seed in (1, 1, 2))
+    stored = strict_json(command(*options, "--stored-order")[1])
+    assert drawn["trajectory"] == again["trajectory"]
+    assert drawn["trajectory"] != other["trajectory"]
+    assert "only if" not in drawn["promise"]
+    assert stored["population"] == "infinite"
+    finite = [*options[:-1], "--population", "finite", "--stored-order", "--max-runs", 20, "--json"]
+    assert stored["condition"] == strict_json(command(*finite)[1])["condition"]
+    assert stored["condition"] == "This holds only if the data hold their instances in random order."
 
 
 def test_the_summary_says_what_was_found_and_why_it_stopped(data: Path, command: Command):
@@ -136,16 +149,15 @@ def test_the_summary_says_what_was_found_and_why_it_stopped(data: Path, command:
     text = " ".join(out.split())
     assert code == 0
     assert "Best configuration: solver0" in text
-    assert "With probability 90 % this configuration is within ε = 0.3" in text
+    assert "With probability 95 % this configuration is within ε = 0.3" in text
     assert "Stopped (epsilon-reached): The target ε = 0.3 is proved" in text
 
 
 def test_brackets_and_control_signs_in_names_are_shown_as_they_are(data: Path, command: Command):
     data.write_text(data.read_text().replace("solver0", "[/]a[bold]b\x1b[2J"))
     for procedure in (["oup"], ["successive-halving", "--set", "budget=48"]):
-        code, out, _ = command(
-            data, "--procedure", *procedure, "--utility", "uniform(k0=30)", "--resample", 40
-        )
+        options = ["--utility", "uniform(k0=30)", "--resample", 40, "--stored-order"]
+        code, out, _ = command(data, "--procedure", *procedure, *options)
         assert code == 0
         assert "Best configuration: [/]a[bold]b\\x1b[2J" in out
 
@@ -243,7 +255,7 @@ REFUSED = [
     (["--procedure", "naive", "--captime", "10"], "Naive needs a captime with u(captime) < epsilon"),
     (
         ["--procedure", "naive", "--captime", "60", "--utility", "uniform(k0=60)"],
-        "Naive needs 958 instances for epsilon = 0.1, but there are only 4",
+        "Naive needs 1097 instances for epsilon = 0.1, but there are only 4",
     ),
     (["--resample", "0"], "the number of resampled instances must be at least 1, not 0"),
     (["--resample", "-5"], "the number of resampled instances must be at least 1, not -5"),

@@ -58,7 +58,7 @@ def test_interrupted_before_there_is_an_answer(
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("utilitune.replaying.replay_rival", interrupt)
+    monkeypatch.setattr("utilitune.replaying.replay.replay_rival", interrupt)
     code, out, err = run(
         capsys, "replay", data, "--procedure", "hyperband", "--set", "resource=100", "--json"
     )

@@ -38,7 +38,7 @@ def test_the_same_command_again_says_the_same(tmp_path: Path):
     [
         (["--workers", "0"], UsageError, "the number of workers must be at least 1, not 0"),
         (["--epsilon", "2"], UsageError, "epsilon must lie strictly between 0 and 1"),
-        (["--max-runs", "0"], UsageError, "--max-runs must be a positive number"),
+        (["--max-runs", "0"], UsageError, "--max-runs must be a whole number of at least 1"),
         (["--max-wall-time", "soon"], UsageError, "'soon' is not a duration"),
         (["--reuse", "nowhere"], StoreError, "nowhere is no run folder"),
     ],

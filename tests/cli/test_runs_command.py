@@ -10,8 +10,9 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune.cli.runs import _cells
-from utilitune.cli.texts import memory_text, printable
+from utilitune.cli.texts import memory_text
 from utilitune.errors import UsageError
+from utilitune.outside import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,7 +73,7 @@ def test_texts_of_programs_cannot_drive_the_terminal():
         "exit_code": None,
         "detail": "Traceback\n  line " + "x" * 100,
     }
-    cells = _cells(row)
+    cells = _cells(row, solutions=False)
     assert cells[2] == "a\\x1b]0;title\\x07b"
     assert all(cell.isprintable() for cell in cells)
     assert cells[-1].startswith("Traceback line xxx")

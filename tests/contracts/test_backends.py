@@ -6,7 +6,7 @@ import pytest
 
 from utilitune.domain import Measure
 from utilitune.errors import UsageError
-from utilitune.execution.backend import Job, Limits
+from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.targets.base import Command, Ending
@@ -17,7 +17,7 @@ PATIENCE_S = 60.0
 def job(
     seconds: float, measure: Measure = Measure.WALL, captime_s: float | None = 30.0, wall_limit_s=60.0
 ) -> Job:
-    return Job(Command(("sleep", str(seconds))), Limits(measure, captime_s, wall_limit_s))
+    return Job(Command(("sleep", str(seconds))), RunLimits(measure, captime_s, wall_limit_s))
 
 
 def simulated(workers: int) -> SimulatedBackend:

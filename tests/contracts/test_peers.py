@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from peers.playgrounds import SCENARIO, Program, played_live, rows_on_a_line
-from utilitune.baselines.rival import Allowance, play_rival
+from rivals.packages.playgrounds import SCENARIO, Program, played_live, rows_on_a_line
 from utilitune.errors import UsageError
-from utilitune.peers import PEERS
+from utilitune.rivals.packages import PEERS
+from utilitune.rivals.rival import play_rival
+from utilitune.stopping import Budget
 
-BUDGET = Allowance(total_time_s=120.0)
+BUDGET = Budget(max_time_s=120.0)
 LONGEST_S = 10.0
 
 
@@ -39,14 +40,14 @@ def test_it_needs_features(kind):
 @pytest.mark.filterwarnings(r"ignore:Please use `dict\(config\)`:DeprecationWarning")  # SMAC of ConfigSpace
 def test_live_it_begins_with_what_is_given_proposes_what_is_allowed_and_repeats_itself(kind):
     program = Program()
-    budget = Allowance(total_time_s=100.0 if kind.plans_ahead else 40.0)
+    budget = Budget(max_time_s=100.0 if kind.plans_ahead else 40.0)
     final, store = played_live(kind(instances=5), budget, program=program)
     records = store.configurations()
     assert records[0].assignment == SCENARIO.space.default()
     tried = list(dict.fromkeys(run.request.configuration for run in store.runs()))
     assert {0, 1} <= set(tried[:5])
     assert all(SCENARIO.space.validate(each.assignment) == each.assignment for each in records)
-    assert final.total_time_s < budget.total_time_s + 2 * 4.0
+    assert final.total_time_s < budget.max_time_s + 2 * 4.0
     made = program.runs
     again, _ = played_live(kind(instances=5), budget, store, program)
     assert program.runs == made

@@ -10,7 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunRequest, RunStatus, StopReason
+from utilitune.domain import (
+    PhaseRecord,
+    Progress,
+    RunOutcome,
+    RunRequest,
+    RunStatus,
+    StopReason,
+    TracePoint,
+)
 from utilitune.store import (
     ConfigurationRecord,
     MemoryStore,
@@ -83,6 +91,28 @@ def test_numpy_values_come_back_as_plain_ones(store: Store):
     assignment = store.configurations()[0].assignment
     assert assignment == {"n": 3, "x": 0.5}
     assert {type(value) for value in assignment.values()} == {int, float}
+
+
+def test_keeps_what_is_known_of_solutions(store: Store):
+    with_configurations(store)
+    outcomes = [
+        RunOutcome(RunStatus.FINISHED, 1.5, quality=-3.25, bound=-4.0),
+        RunOutcome(RunStatus.TIMEOUT, 4.0, quality=0.0, output_tail="o 0"),
+        RunOutcome(RunStatus.TIMEOUT, 4.0, bound=1e300),
+        RunOutcome(
+            RunStatus.TIMEOUT,
+            4.0,
+            trace=(
+                TracePoint(0.1, 9.5),
+                TracePoint(0.30000000000000004, None, -2.0),
+                TracePoint(2, 1e-300, 0),
+            ),
+        ),
+        RunOutcome(RunStatus.FINISHED, 1.0),
+    ]
+    for position, outcome in enumerate(outcomes):
+        store.add_run(RunRecord(RunRequest(0, position, 4.0), outcome))
+    assert [record.outcome for record in store.runs()] == outcomes
 
 
 def test_refuses_a_configuration_number_twice_and_a_run_of_an_unknown_configuration(store: Store):

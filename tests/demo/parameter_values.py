@@ -6,7 +6,7 @@ from utilitune.spaces import ChoiceParameter, NumberParameter
 
 
 def extreme_values(parameter: ChoiceParameter | NumberParameter) -> list[object]:
-    """All choices, or both ends of an integer range."""
+    """All choices, or both ends of a range."""
     if isinstance(parameter, ChoiceParameter):
         return list(parameter.choices)
-    return [int(parameter.low), int(parameter.high)]
+    return [parameter.low, parameter.high]

@@ -14,6 +14,8 @@ import pytest
 
 from demo.parameter_values import extreme_values
 from utilitune.scenario import CommandSpec, FunctionSpec, read_scenario
+from utilitune.scenario.targets import build_target
+from utilitune.targets.base import Invocation
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -40,7 +42,15 @@ def clasp(tmp_path: Path):
 def test_every_example_has_a_guide_that_the_overview_names():
     folders = sorted(path.name for path in EXAMPLES.iterdir() if path.is_dir())
     overview = (EXAMPLES / "README.md").read_text()
-    assert folders == ["aclib_sat", "clasp", "irace_tsp", "kissat", "python_function"]
+    assert folders == [
+        "aclib_sat",
+        "clasp",
+        "highs_anytime",
+        "irace_qap",
+        "irace_tsp",
+        "kissat",
+        "python_function",
+    ]
     assert all(
         f"({name}/README.md)" in overview and (EXAMPLES / name / "README.md").is_file() for name in folders
     )
@@ -59,15 +69,17 @@ def test_clasp_accepts_every_value_of_every_parameter(clasp: Path):
     pytest.importorskip("clingo")
     scenario = read_scenario(clasp / "scenario.toml")
     (clasp / "tiny.lp").write_text("vertex(0..4). edge(0,1). edge(1,2).\n")
-    options = [
-        [f"--{name}={value}" for value in extreme_values(parameter)]
-        for name, parameter in scenario.space.parameters.items()
-    ]
-    for number in range(max(map(len, options))):
-        chosen = [choices[number % len(choices)] for choices in options]
-        command = [sys.executable, "-m", "clingo", "--quiet=2", "--seed=7", *chosen, "encoding.lp", "tiny.lp"]
+    target = build_target(scenario)
+    options = {name: extreme_values(parameter) for name, parameter in scenario.space.parameters.items()}
+    restarts = set()
+    for number in range(max(map(len, options.values()))):
+        chosen = {name: values[number % len(values)] for name, values in options.items()}
+        made = target.prepare(Invocation(scenario.space.completed(chosen), "tiny.lp", 7, 5.0)).argv
+        restarts |= {word.partition("=")[2].count(",") for word in made if word.startswith("--restarts=")}
+        command = [sys.executable, *made[1:]]
         result = subprocess.run(command, cwd=clasp, capture_output=True, text=True, check=False)
         assert re.search(scenario.target.rules.success_pattern, result.stdout, re.MULTILINE), result.stderr
+    assert restarts == {1, 2}
 
 
 def test_python_function_scenario_is_valid_and_its_default_works():

@@ -71,3 +71,45 @@ def test_a_short_run_ends_with_an_answer_and_without_failures(
     reader.close()
     assert sum(counts.values()) >= RUNS
     assert counts[RunStatus.CRASHED] == counts[RunStatus.MEMOUT] == counts[RunStatus.WRONG_ANSWER] == 0
+
+
+def short_run(scenario: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> str:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    command = [sys.executable, "-m", "utilitune", "run", scenario, "--folder", folder, "--plain", *options]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+def test_an_irace_folder_about_cost_is_configured_for_cost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    shutil.copytree(EXAMPLES / "irace_qap", tmp_path / "example", ignore=shutil.ignore_patterns("*.run"))
+    folder = tmp_path / "run"
+    told = short_run(tmp_path / "example" / "scenario.txt", folder, monkeypatch, "--max-runs", "60")
+    assert "Best configuration" in told
+    reader = read_run_folder(folder)
+    runs = list(reader.runs())
+    best = reader.last_progress().progress.best_index
+    reader.close()
+    assert all(run.outcome.finished and run.outcome.quality > 100 for run in runs)
+    cost = {(run.request.configuration, run.request.position): run.outcome.quality for run in runs}
+    common = [position for number, position in cost if number == best and (0, position) in cost]
+    assert common
+    assert sum(cost[best, each] for each in common) <= sum(cost[0, each] for each in common)
+
+
+def test_a_mip_solver_is_configured_for_its_gap_by_its_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("highspy")
+    shutil.copytree(EXAMPLES / "highs_anytime", tmp_path / "example", ignore=shutil.ignore_patterns("*.run"))
+    folder = tmp_path / "run"
+    told = short_run(tmp_path / "example" / "scenario.toml", folder, monkeypatch, "--max-runs", "16")
+    assert "Best configuration" in told
+    reader = read_run_folder(folder)
+    runs = list(reader.runs())
+    reader.close()
+    assert not any(run.outcome.failed for run in runs)
+    traced = [run.outcome.trace for run in runs if run.outcome.trace]
+    assert len(traced) > len(runs) / 2
+    for trace in traced:
+        found = [point.quality for point in trace if point.quality is not None]
+        assert found == sorted(found, reverse=True)
+        assert all(point.bound is None or point.bound <= found[-1] + 1e-6 for point in trace)

@@ -14,9 +14,9 @@ import pytest
 
 from utilitune.domain import RunStatus
 from utilitune.errors import TargetError
+from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import read_scenario
-from utilitune.session.coordinator import LiveBudget
-from utilitune.session.opening import run_scenario, settings_of
+from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 from utilitune.targets.wrappers import REJECTED
 
@@ -43,7 +43,7 @@ def utilitune(*arguments: str | Path) -> str:
 
 def short_run(path: Path, runs: int = RUNS, **changes: object):
     scenario = replace(read_scenario(path), procedure="coup", **changes)
-    settings = replace(settings_of(scenario, workers=2), budget=LiveBudget(max_runs=runs))
+    settings = replace(settings_of(scenario, workers=2), budget=Budget(max_runs=runs))
     return run_scenario(scenario, path.with_suffix(".run"), settings)
 
 

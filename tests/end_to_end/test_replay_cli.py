@@ -44,7 +44,7 @@ def test_the_summary_goes_to_stdout_and_nothing_to_stderr(data: Path):
 def test_coup_gives_the_check_figures(aslib_scenario: Callable[[str], Path], tmp_path: Path):
     run = utilitune(
         *("replay", aslib_scenario("SAT12-INDU"), "--procedure", "coup", "--delta", "0.01"),
-        *("--resample", 20_000, "--seed", 1, "--json"),
+        *("--resample", 20_000, "--seed", 1, "--stored-order", "--json"),
         cwd=tmp_path,
     )
     phases = [
@@ -94,7 +94,7 @@ def test_ctrl_c_leaves_a_valid_answer(data: Path):
 # The command line, with a real SIGINT in the middle of the search.
 _INTERRUPTED = """
 import signal, sys
-from utilitune import replaying
+from utilitune.replaying import replay as replaying
 from utilitune.cli import main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever a background job inherits

@@ -5,6 +5,7 @@ Those that consume a known amount of CPU time print what each of their processes
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
@@ -84,6 +85,21 @@ def ignores_children() -> None:
     burn(0)
 
 
+def many_ignored_children() -> None:
+    """200 children of 30 ms each, one after the other, for which nobody waits."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for _ in range(200):
+        with_end(lambda: fork(lambda: burn(0.03)))
+    burn(0)
+
+
+def many_waited_children() -> None:
+    """100 children of 6 ms each, one after the other, and then some time of its own."""
+    for _ in range(100):
+        os.waitpid(fork(lambda: burn(time.process_time() + 0.006)), 0)
+    burn()
+
+
 def burn_forever() -> None:
     burn()
 
@@ -111,6 +127,12 @@ def setsid_forever() -> None:
 def daemon_forever() -> None:
     detached(burn)
     signal.pause()
+
+
+def nameless_forever() -> None:
+    """A sleeper whose environment says nothing."""
+    code = "import time; time.sleep(1e9)"
+    os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", code, sys.argv[-1]], {})
 
 
 def deaf_forever() -> None:
@@ -173,6 +195,11 @@ def outlived() -> None:
     os._exit(0)
 
 
+def prints_and_burns() -> None:
+    os.write(1, b"a" * 5000 + b"!\n")
+    burn()
+
+
 def flood() -> None:
     block = b"nothing to see here\n" * 3000
     os.write(1, b"the answer is 42\n")
@@ -191,6 +218,30 @@ def hog() -> None:
     while True:
         blocks.append(bytearray(os.urandom(1 << 20)))
         time.sleep(0.002)
+
+
+def hog_in_a_file() -> None:
+    """Fills a file that lives in memory and is mapped by nobody."""
+    descriptor = os.memfd_create("hoard")
+    while True:
+        os.write(descriptor, bytes(1 << 20))
+        time.sleep(0.002)
+
+
+def undumpable_hogs() -> None:
+    """Two processes that let nobody look and fill memory together."""
+    forbid = ctypes.CDLL(None).prctl
+    forbid(4, 0, 0, 0, 0)
+    fork(lambda: forbid(4, 0, 0, 0, 0) or hog())
+    hog()
+
+
+def undumpable() -> None:
+    """Two processes that let nobody look and need little."""
+    forbid = ctypes.CDLL(None).prctl
+    forbid(4, 0, 0, 0, 0)
+    fork(lambda: time.sleep(0.3))
+    time.sleep(0.3)
 
 
 def shares() -> None:

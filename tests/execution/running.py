@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from utilitune.domain import Measure
-from utilitune.execution.backend import Job, Limits
+from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.local import LocalBackend
 from utilitune.targets.base import Command, RawResult
 
@@ -23,11 +23,11 @@ def nasty_command(kind: str, *arguments: str, mark: str = "", watch: tuple[str, 
 
 def limits(
     captime_s: float | None = 30.0, measure: Measure = Measure.CPU, wall_limit_s: float = 60.0, **others
-) -> Limits:
-    return Limits(measure=measure, captime_s=captime_s, wall_limit_s=wall_limit_s, **others)
+) -> RunLimits:
+    return RunLimits(measure=measure, captime_s=captime_s, wall_limit_s=wall_limit_s, **others)
 
 
-def run(backend: LocalBackend, command: Command, allowed: Limits | None = None) -> RawResult:
+def run(backend: LocalBackend, command: Command, allowed: RunLimits | None = None) -> RawResult:
     backend.submit(0, Job(command, allowed or limits()))
     [(job_id, raw)] = backend.wait(120)
     assert job_id == 0

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 
 import pytest
 
 from execution import python_targets
 from execution.running import MARK, alive, alive_after_a_while, limits
-from utilitune.domain import Measure, RunStatus
+from utilitune.domain import Measure, RunRequest, RunStatus
+from utilitune.errors import ScenarioError
 from utilitune.execution.backend import Job
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.runs import RunRules
+from utilitune.store import Snapshot, open_run_folder
+from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
 from utilitune.targets.base import Call, Ending, Invocation
 from utilitune.targets.function import FunctionTarget
 
@@ -22,8 +26,8 @@ def backend():
         yield backend
 
 
-def run(backend, target, parameters=None, captime_s=30.0, measure=Measure.CPU):
-    rules = RunRules(target, measure)
+def run(backend, target, parameters=None, captime_s=30.0, measure=Measure.CPU, *, anytime=False):
+    rules = RunRules(target, measure, anytime=anytime)
     invocation = Invocation(parameters or {}, "some instance", seed=4, captime_s=captime_s)
     backend.submit(0, rules.job(invocation))
     [(_, raw)] = backend.wait(60)
@@ -61,6 +65,44 @@ def test_an_exception_is_a_crash_with_its_traceback(backend):
     assert outcome.status is RunStatus.CRASHED
     assert outcome.detail.endswith("ValueError: no luck on some instance\n")
     assert "ValueError" in outcome.output_tail
+
+
+@pytest.mark.parametrize("reports_runtime", [False, True])
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("says_half_a_character", (RunStatus.CRASHED, "\\ud800")),
+        ("prints_half_a_character", (RunStatus.CRASHED, "half \\udfff")),
+        ("forks_a_child_that_raises", (RunStatus.FINISHED, "")),
+        ("forks_a_child_that_returns", (RunStatus.FINISHED, "")),
+        ("writes_over_the_report", (RunStatus.CRASHED, "")),
+        ("closes_everything", (RunStatus.CRASHED, "without returning")),
+        ("loses_its_streams", (RunStatus.CRASHED, "seen nevertheless")),
+        ("raises_what_cannot_be_shown", (RunStatus.CRASHED, "Unspeakable")),
+        ("returns_what_cannot_be_shown", (RunStatus.CRASHED, "RuntimeError: no")),
+        ("recurses", (RunStatus.CRASHED, "RecursionError")),
+    ],
+)
+def test_whatever_a_function_does_is_an_outcome_that_can_be_stored(
+    backend, tmp_path, function, expected, reports_runtime
+):
+    status, text = expected
+    target = FunctionTarget("execution.python_targets", function, reports_runtime=reports_runtime)
+    outcome = run(backend, target)
+    assert (outcome.status, text in outcome.detail) == (status, True), outcome
+    with contextlib.closing(open_run_folder(tmp_path / "run", Snapshot({}, "digest"))) as store:
+        store.add_configuration(ConfigurationRecord(0, {"x": 1}, Origin.DEFAULT))
+        store.add_run(RunRecord(RunRequest(0, 0, 30.0), outcome))
+        [kept] = store.runs()
+    assert kept.outcome.status is status
+
+
+@pytest.mark.parametrize("power", [400, 5000])
+@pytest.mark.parametrize("reports_runtime", [False, True])
+def test_a_number_beyond_all_bounds_is_no_runtime(backend, power, reports_runtime):
+    target = FunctionTarget.of(python_targets.returns_a_huge_number, reports_runtime=reports_runtime)
+    outcome = run(backend, target, {"power": power})
+    assert outcome.status is (RunStatus.CRASHED if reports_runtime else RunStatus.FINISHED)
 
 
 @pytest.mark.parametrize(("function", "text"), [("exits", "exit code 5"), ("leaves", "SystemExit")])
@@ -101,3 +143,55 @@ def test_a_module_that_imports_for_ever_can_be_cancelled(backend, tmp_path):
     [(_, raw)] = backend.wait(60)
     assert raw.ending is Ending.CANCELLED
     assert run(backend, FunctionTarget.of(python_targets.returns), {"value": None}).finished
+
+
+def test_a_function_tells_of_solutions_while_it_runs(backend):
+    target = FunctionTarget("execution.python_targets", "tells", reports_quality=True).anytime()
+    outcome = run(backend, target, {"qualities": [9, 7.5, 8]}, measure=Measure.WALL, anytime=True)
+    assert outcome.status is RunStatus.FINISHED
+    assert [(point.quality, point.bound) for point in outcome.trace] == [(9, 1), (7.5, 1), (8, 1)]
+    times = [point.time_s for point in outcome.trace]
+    assert 0 < times[0] < times[1] < times[2] <= outcome.runtime_s
+    assert outcome.quality == 8
+    assert "solution" not in outcome.output_tail
+
+
+def test_what_a_function_told_before_it_was_stopped_is_kept(backend):
+    target = FunctionTarget("execution.python_targets", "tells", reports_quality=True).anytime()
+    outcome = run(backend, target, {"qualities": [9, 7], "rest": 60}, 1.5, Measure.WALL, anytime=True)
+    assert outcome.status is RunStatus.TIMEOUT
+    assert [point.quality for point in outcome.trace] == [9, 7]
+
+
+def test_a_generator_yields_solutions_and_what_it_returns_is_its_last(backend):
+    target = FunctionTarget("execution.python_targets", "yields", reports_quality=True).anytime()
+    outcome = run(backend, target, {"qualities": [5, 4]}, anytime=True)
+    assert [(point.quality, point.bound) for point in outcome.trace] == [
+        (5, None),
+        (4, None),
+        (3, 2.5),
+        (1.5, 1),
+    ]
+    assert (outcome.quality, outcome.bound) == (1.5, 1)
+
+
+@pytest.mark.parametrize("bad", ["much", None, [1]])
+def test_what_is_no_number_is_no_solution(backend, bad):
+    target = FunctionTarget("execution.python_targets", "tells", reports_quality=True).anytime()
+    outcome = run(backend, target, {"qualities": [9, bad]}, anytime=True)
+    assert outcome.status is RunStatus.CRASHED
+    assert "Error" in outcome.detail
+    assert [point.quality for point in outcome.trace] == [9]
+
+
+def test_a_function_that_tells_nothing_is_refused():
+    with pytest.raises(
+        ScenarioError, match="the function returns tells nothing while it runs: let it take an"
+    ):
+        FunctionTarget("execution.python_targets", "returns").anytime()
+
+
+def test_a_dictionary_may_hold_quality_and_bound(backend):
+    target = FunctionTarget("execution.python_targets", "returns", reports_quality=True)
+    outcome = run(backend, target, {"value": {"quality": 4, "bound": 2.5}})
+    assert (outcome.status, outcome.quality, outcome.bound) == (RunStatus.FINISHED, 4, 2.5)

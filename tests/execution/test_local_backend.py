@@ -20,14 +20,14 @@ from utilitune.targets.base import Ending
 COORDINATOR = """
 import sys
 from utilitune.domain import Measure
-from utilitune.execution.backend import Job, Limits
+from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.local import LocalBackend
 from utilitune.targets.base import Command
 program, kind, mark = sys.argv[1:]
 backend = LocalBackend(workers=2)
 for job_id in range(2):
     argv = (sys.executable, "-I", "-S", program, kind)
-    backend.submit(job_id, Job(Command(argv, {"NASTY_MARK": mark}), Limits(Measure.CPU, 60.0, 120.0)))
+    backend.submit(job_id, Job(Command(argv, {"NASTY_MARK": mark}), RunLimits(Measure.CPU, 60.0, 120.0)))
 print("started", flush=True)
 backend.wait()
 """

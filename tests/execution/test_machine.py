@@ -4,12 +4,13 @@ import json
 import os
 import socket
 
-from utilitune.execution.machine import available_cores, machine_facts, oversubscribed
+from utilitune.execution.machine import available_cores, oversubscribed
+from utilitune.store.facts import machine
 
 
 def test_facts_name_the_hardware_and_not_the_host():
-    facts = machine_facts()
-    assert set(facts) == {"processor", "cores", "memory_bytes", "system", "python"}
+    facts = machine().facts
+    assert set(facts) == {"processor", "cores", "memory_bytes", "system"}
     assert facts["cores"] >= 1
     assert facts["memory_bytes"] > 1 << 20
     assert json.loads(json.dumps(facts)) == facts

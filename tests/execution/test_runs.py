@@ -4,7 +4,7 @@ import pytest
 
 from utilitune.domain import Measure, RunStatus
 from utilitune.errors import TargetError, UsageError
-from utilitune.execution.backend import Limits
+from utilitune.execution.backend import RunLimits
 from utilitune.execution.runs import RunRules
 from utilitune.targets.base import Ending, Invocation, RawResult
 from utilitune.targets.command import CommandTarget
@@ -24,7 +24,7 @@ def test_a_job_holds_the_command_and_its_limits():
     rules = RunRules(TARGET, Measure.CPU, memory_bytes=10**9, grace_s=0.5, output_bytes=100)
     job = rules.job(INVOCATION)
     assert job.task.argv == ("solver", "some file", "--alpha=0.5")
-    assert job.limits == Limits(Measure.CPU, 2.0, 80.0, 10**9, 0.5, 100)
+    assert job.limits == RunLimits(Measure.CPU, 2.0, 80.0, 10**9, 0.5, 100)
     assert RunRules(TARGET, Measure.WALL, wall_limit_s=5).job(INVOCATION).limits.wall_limit_s == 5
 
 
@@ -97,4 +97,4 @@ def test_a_cancelled_run_has_no_outcome():
 def test_limits_that_make_no_sense_are_refused(values):
     sensible = {"measure": Measure.CPU, "captime_s": 1.0, "wall_limit_s": 1.0}
     with pytest.raises(UsageError):
-        Limits(**{**sensible, **values})
+        RunLimits(**{**sensible, **values})

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from utilitune.domain import Measure
 from utilitune.errors import UsageError
-from utilitune.execution.backend import Job, Limits
+from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.targets.base import Command, Ending
 
 
 def job(seconds: float, captime_s: float = 100.0) -> Job:
-    return Job(Command(("run", repr(seconds))), Limits(Measure.CPU, captime_s, 1e9))
+    return Job(Command(("run", repr(seconds))), RunLimits(Measure.CPU, captime_s, 1e9))
 
 
 def backend(workers: int) -> SimulatedBackend:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,16 +13,42 @@ import pytest
 
 from execution.running import alive, limits, nasty_command, run
 from utilitune.domain import Measure
+from utilitune.execution import accounts, cgroups
+from utilitune.execution.accounts import open_task_clock
 from utilitune.execution.local import LocalBackend
 from utilitune.targets.base import Command, Ending
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="process trees are followed on Linux only")
 
 
+WAYS = {
+    "control groups where they can be had": (),
+    "a task clock where it can be had": (cgroups.OFF,),
+    "parents only": (cgroups.OFF, accounts.OFF),
+}
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def way(request):
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in WAYS[request.param]:
+            patch.setenv(variable, "1")
+        yield request.param
+
+
 @pytest.fixture(scope="module")
-def backend():
+def backend(way):
     with LocalBackend(workers=1) as backend:
         yield backend
+
+
+@pytest.fixture
+def counts_everybody(way):
+    """Whether the kernel certainly keeps a book of all that a run starts."""
+    clock = open_task_clock()
+    if clock is not None:
+        os.close(clock.descriptor)
+    return way != "parents only" and clock is not None
 
 
 @pytest.mark.parametrize("kind", ["single", "forks", "threads", "detaches", "ignores_children"])
@@ -31,6 +58,26 @@ def test_cpu_time_covers_the_whole_tree(backend, kind):
     assert raw.ending is Ending.EXITED
     assert raw.exit_code == 0
     assert raw.cpu_s == pytest.approx(consumed_s, rel=0.02, abs=0.03)
+
+
+def test_children_that_nobody_waits_for_count(backend, counts_everybody):
+    mark = secrets.token_hex(8)
+    stolen_before_s = accounts.stolen_s()
+    raw = run(backend, nasty_command("many_ignored_children", mark=mark), limits(captime_s=0.5))
+    assert raw.ending is Ending.CAPTIME
+    assert 0.5 <= raw.cpu_s < 1.0
+    assert alive(mark) == []
+    consumed_s = sum(map(float, re.findall(r"consumed ([\d.]+)", raw.output_tail)))
+    if counts_everybody:  # but for what a hypervisor took, which is known in ticks of 10 ms
+        assert consumed_s <= raw.cpu_s + accounts.stolen_s() - stolen_before_s + 0.02
+    else:  # what counts is what was seen by looking, and others may have the cores; all of it would be 6 s
+        assert consumed_s < 3.0
+
+
+def test_a_tree_that_has_waited_for_many_children_is_stopped_at_its_captime(backend):
+    raw = run(backend, nasty_command("many_waited_children"), limits(captime_s=0.4))
+    assert raw.ending is Ending.CAPTIME
+    assert 0.4 <= raw.cpu_s < 0.6
 
 
 @pytest.mark.parametrize(
@@ -74,12 +121,54 @@ def test_a_flood_of_output_is_kept_within_bounds_and_its_one_line_found(backend)
     assert raw.matches == ("42", None)
 
 
+def test_a_pattern_that_never_ends_delays_no_kill(backend):
+    command = nasty_command("prints_and_burns", watch=(r"(a+)+$",))
+    raw = run(backend, command, limits(captime_s=0.2))
+    assert raw.ending is Ending.CAPTIME
+    assert raw.cpu_s < 0.5
+    assert "took longer than" in raw.match_problem
+    assert run(backend, nasty_command("nap")).exit_code == 0
+
+
 def test_memory_above_the_limit_ends_the_run(backend):
     mark = secrets.token_hex(8)
     raw = run(backend, nasty_command("hog", mark=mark), limits(memory_bytes=80 << 20))
     assert raw.ending is Ending.MEMORY
     assert 80 << 20 < raw.peak_memory_bytes < 160 << 20
     assert alive(mark) == []
+
+
+def test_memory_in_files_that_nobody_has_mapped_counts(backend):
+    mark = secrets.token_hex(8)
+    raw = run(backend, nasty_command("hog_in_a_file", mark=mark), limits(memory_bytes=80 << 20))
+    assert raw.ending is Ending.MEMORY
+    assert 80 << 20 < raw.peak_memory_bytes < 250 << 20
+    assert alive(mark) == []
+
+
+def test_memory_of_programs_that_let_nobody_look_counts_for_ordinary_users():
+    """A privileged supervisor may look anyway, so it is run without privileges."""
+    if os.geteuid() == 0 and shutil.which("setpriv") is None:
+        pytest.skip("privileges cannot be given up here")
+    unprivileged = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    code = f"""
+import sys
+sys.path[:0] = {sys.path!r}
+from execution.running import limits, nasty_command, run
+from utilitune.execution.local import LocalBackend
+with LocalBackend(workers=1) as backend:
+    for kind in ("undumpable_hogs", "undumpable"):
+        raw = run(backend, nasty_command(kind), limits(memory_bytes=80 << 20))
+        print(raw.ending.value, raw.peak_memory_bytes)
+"""
+    done = subprocess.run(
+        [*unprivileged, sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    first, second = (line.split() for line in done.stdout.splitlines())
+    assert first[0] == "memory"
+    assert 80 << 20 < int(first[1]) < 250 << 20
+    assert second[0] == "exited"
 
 
 def test_memory_that_processes_share_counts_once(backend):

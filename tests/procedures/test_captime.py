@@ -65,7 +65,7 @@ def test_the_new_rule_doubles_wherever_the_old_one_does(utility: float, share: f
 def test_the_recorded_cutoff_is_never_passed_and_the_result_says_what_it_costs(name: str):
     # Half of the runs last longer than the cutoff of 6 s, where an answer is still worth 0.95.
     matrix = RuntimeMatrix.from_array([[1.0, 50.0], [2.0, 50.0]], cutoff_s=6).resample(5000, seed=1)
-    result = replay(matrix, ProcedureSpec(name, epsilon=0.1), utility=UTILITY)
+    result = replay(matrix, ProcedureSpec(name, delta=0.1, epsilon=0.1), utility=UTILITY)
     progress = result.progress
     assert result.stop_reason.code == "instances-exhausted"
     assert "add instances, or accept ε" in result.stop_reason.advice
@@ -79,6 +79,6 @@ def test_the_recorded_cutoff_is_never_passed_and_the_result_says_what_it_costs(n
 
 def test_where_nothing_is_worth_anything_beyond_the_cutoff_no_note_is_made():
     matrix = RuntimeMatrix.from_array([[1.0, 50.0], [2.0, 50.0]], cutoff_s=6).resample(5000, seed=1)
-    result = replay(matrix, ProcedureSpec("oup", epsilon=0.2), utility="uniform(k0=6)")
+    result = replay(matrix, ProcedureSpec("oup", delta=0.1, epsilon=0.2), utility="uniform(k0=6)")
     assert result.stop_reason.code == "epsilon-reached"
     assert result.note == ""

@@ -16,8 +16,8 @@ from utilitune import ProcedureSpec, RuntimeMatrix, parse_utility
 from utilitune.procedures.engine import Engine, Halt, Origin, PauseAt
 from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence, is_known
 from utilitune.procedures.growth import listed_schedule
-from utilitune.procedures.paper import PaperEngine
-from utilitune.specification import build_engine
+from utilitune.procedures.naming import build_engine
+from utilitune.procedures.paper.engine import PaperEngine
 
 FOREVER = PauseAt(rounds=2**62, total_time_s=math.inf, runs=2**62)
 SCHEDULE = listed_schedule([0.9, 0.8, 0.7], [0.95, 0.8, 0.7])
@@ -148,7 +148,7 @@ def test_pauses_change_nothing(name: str, data: st.DataObject):
 def test_more_configurations_than_live_evidence_first_has_room_for(name: str):
     runtimes = np.random.default_rng(0).integers(0, 40, (150, 60)).astype(float)
     matrix = RuntimeMatrix.from_array(runtimes)
-    task = Replay(matrix, ProcedureSpec(name, epsilon=0.9), "uniform(k0=16)", None)
+    task = Replay(matrix, ProcedureSpec(name, delta=0.1, epsilon=0.9), "uniform(k0=16)", None)
     recorded = Driver(task, task.spec, live=False)
     recorded.to_the_end()
     live = Driver(task, task.spec, live=True)
@@ -158,23 +158,23 @@ def test_more_configurations_than_live_evidence_first_has_room_for(name: str):
 
 def test_a_pause_is_kept_to_the_round_and_the_run():
     matrix = RuntimeMatrix.from_array([[3.0, 5.0], [2.0, 9.0]]).resample(2000, seed=0)
-    task = Replay(matrix, ProcedureSpec("oup"), "uniform(k0=16)", None)
+    task = Replay(matrix, ProcedureSpec("oup", delta=0.1), "uniform(k0=16)", None)
     engine = Driver(task, task.spec, live=False).engine
     engine.add(Origin.RANDOM)
     engine.add(Origin.RANDOM)
-    assert engine.advance(replace(FOREVER, rounds=17)) is Halt.PAUSED
+    assert engine.advance(FOREVER._replace(rounds=17)) is Halt.PAUSED
     assert engine.progress().rounds == 17
-    assert engine.advance(replace(FOREVER, total_time_s=200.0)) is Halt.PAUSED
+    assert engine.advance(FOREVER._replace(total_time_s=200.0)) is Halt.PAUSED
     assert 200.0 <= engine.progress().total_time_s < 2000.0
     runs = engine.progress().runs
-    assert engine.advance(replace(FOREVER, runs=runs)) is Halt.PAUSED
+    assert engine.advance(FOREVER._replace(runs=runs)) is Halt.PAUSED
     assert engine.progress().runs == runs
 
 
 @pytest.mark.parametrize("name", ["up", "oup"])
 def test_likely_runs_are_broad_first_and_then_deep(name: str):
     matrix = RuntimeMatrix.from_array([[3.0, 5.0]] * 3).resample(50, seed=0)
-    task = Replay(matrix, ProcedureSpec(name), "uniform(k0=16)", None)
+    task = Replay(matrix, ProcedureSpec(name, delta=0.1), "uniform(k0=16)", None)
     engine = Driver(task, task.spec, live=True).engine
     for _ in range(3):
         engine.add(Origin.RANDOM)
@@ -182,3 +182,30 @@ def test_likely_runs_are_broad_first_and_then_deep(name: str):
     asked = [(request.configuration, request.position) for request in engine.likely(5)]
     assert asked == [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1)]
     assert engine.likely(0) == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "takes"),
+    [
+        (ProcedureSpec("wager", delta=0.1, growth="adaptive"), True),
+        (ProcedureSpec("wager", delta=0.1, growth="phases"), True),
+        (ProcedureSpec("wager", delta=0.1, growth="fixed"), False),
+        (ProcedureSpec("coup", delta=0.1), False),
+        (ProcedureSpec("oup", delta=0.1), False),
+        (ProcedureSpec("up", delta=0.1), False),
+        (ProcedureSpec("naive", delta=0.1, epsilon=0.9, captime_s=64.0), False),
+    ],
+)
+@pytest.mark.parametrize("population", ["finite", "infinite"])
+def test_only_an_engine_with_a_place_for_proposals_says_it_takes_them(spec, takes, population):
+    matrix = RuntimeMatrix.from_array([[3.0, 5.0]] * 3).resample(50, seed=0)
+    task = Replay(matrix, replace(spec, population=population), "uniform(k0=16)", None)
+    engine = Driver(task, task.spec, live=False).engine
+    open_engine = engine.takes_proposals()
+    assert open_engine is (engine if takes else None)
+    if open_engine is not None:
+        assert (open_engine.runs, open_engine.frontier) == (0, 0)
+        assert open_engine.finite_population == (population == "finite")
+        assert [column.size for column in open_engine.observed()] == [0, 0, 0]
+        open_engine.add(Origin.RANDOM)
+        assert open_engine.add(Origin.MODEL) == 1

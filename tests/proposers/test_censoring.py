@@ -71,8 +71,8 @@ def test_rows_of_single_runs_hold_parameters_and_instance_features():
     runs = Runs.of([(0, 2, 1.0, 1.0), (1, 0, 2.0, 2.0)])
     features, instances = np.array([[0.1], [0.2]]), np.array([[5.0, 6.0], [7.0, 8.0], [9.0, 10.0]])
     design = PerRun(runs, np.array([1.0, 0.5]), features, instances)
-    assert design.features.tolist() == [[0.1, 9.0, 10.0], [0.2, 5.0, 6.0]]
-    assert design.references.tolist() == [[5.0, 6.0], [9.0, 10.0]]
+    assert design.features.tolist() == [[0.1, 1.0, 1.0], [0.2, 0.0, 0.0]]  # scaled by what has runs
+    assert design.references.tolist() == [[0.0, 0.0], [1.0, 1.0]]
     assert design.target(np.array([0.3, 0.4])).tolist() == [0.3, 0.4]
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from proposers.imagined_tasks import SPACE, UTILITY, random_runs
+from utilitune.proposers import background
 from utilitune.proposers.background import BackgroundProposals
 from utilitune.proposers.base import Runs
-from utilitune.proposers.fitting import FEWEST_RUNS, PromptProposals, fitted_runs
+from utilitune.proposers.fitting import FEWEST_RUNS, ImmediateProposals, fitted_runs
 from utilitune.proposers.model_guided import ModelGuidedProposer
 
-KINDS = [PromptProposals, BackgroundProposals]
+KINDS = [ImmediateProposals, BackgroundProposals]
 
 
 class Counting:
@@ -90,7 +91,7 @@ def test_every_lesson_is_fitted_once_however_many_proposals_are_taken(kind):
 
 def test_a_model_that_is_not_asked_is_not_fitted_on_a_virtual_clock():
     proposer = Counting()
-    proposals = joined(PromptProposals(proposer, 1))
+    proposals = joined(ImmediateProposals(proposer, 1))
     for _ in range(6):
         proposals.learn(made(proposals.learn_at))
     assert proposer.sizes == []
@@ -163,7 +164,7 @@ def test_a_proposal_follows_from_the_latest_lesson_its_number_and_the_seed_alone
             made_by.join(assignment, proposed=False)
         return made_by
 
-    undisturbed = proposals(PromptProposals, 1)
+    undisturbed = proposals(ImmediateProposals, 1)
     undisturbed.learn(early)
     first = undisturbed.take()
     undisturbed.join(first, proposed=True)
@@ -178,7 +179,32 @@ def test_a_proposal_follows_from_the_latest_lesson_its_number_and_the_seed_alone
         resumed.learn(runs)
         assert resumed.take() == resumed.take() == second
         resumed.close()
-    other = proposals(PromptProposals, 2)
+    other = proposals(ImmediateProposals, 2)
     other.join(first, proposed=True)
     other.learn(runs)
     assert other.take() != second
+
+
+def test_the_end_of_the_program_does_not_wait_for_a_fit():
+    begun, go_on = threading.Event(), threading.Event()
+    worker = background._Worker()
+    first = worker.submit(lambda: (begun.set(), go_on.wait(60), None)[-1])
+    second = worker.submit(lambda: None)
+    begun.wait(60)
+    worker.dismiss()
+    assert second.cancelled()
+    assert not first.done()
+    [thread] = [each for each in threading.enumerate() if each.name == "utilitune-proposals" and each.daemon][
+        -1:
+    ]
+    go_on.set()
+    assert first.result(60) is None
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+def test_an_error_of_a_fit_reaches_whoever_waits_for_it():
+    worker = background._Worker()
+    with pytest.raises(ZeroDivisionError):
+        worker.submit(lambda: 1 // 0).result(60)
+    worker.dismiss()

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.errors import UsageError
+from utilitune.procedures.engine import Observed
 from utilitune.procedures.evidence import LiveEvidence
-from utilitune.procedures.wager.engine import Observed
 from utilitune.proposers.base import Runs, Turns, first_fresh_position
 from utilitune.proposers.random import RandomDraws
 from utilitune.spaces import ParameterSpace

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from session.simulated_scenarios import make_scenario
+from live.simulated_scenarios import make_scenario
 from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus
 from utilitune.reports.exports import latest_run_history, run_history, trajectory_lines, trajectory_rows
 from utilitune.store import MemoryStore, Snapshot

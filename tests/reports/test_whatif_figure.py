@@ -8,8 +8,8 @@ import pytest
 from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.errors import UsageError
 from utilitune.reports.files import check_picture, write_picture
-from utilitune.reports.whatif import epsilon_over_family
-from utilitune.whatif import FamilyAnswer, UtilityFamily, whatif
+from utilitune.reports.whatif import FamilyAnswer, UtilityFamily, whatif
+from utilitune.reports.whatif_figure import epsilon_over_family
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -37,7 +37,7 @@ def test_a_job_gives_what_a_replay_of_the_shuffled_data_gives():
     matrix = read_matrix(SOURCE)
     rows = np.random.default_rng(1).permutation(12)
     shuffled = matrix.take_rows(rows).shuffle_columns(1)
-    expected = replay(shuffled, ProcedureSpec("oup", epsilon=0.2, delta=0.1), utility=UTILITY)
+    expected = replay(shuffled, ProcedureSpec("oup", epsilon=0.2, delta=0.1), utility=UTILITY, seed=None)
     assert outcome.final.time_s == expected.progress.total_time_s
     assert outcome.final.epsilon == expected.progress.epsilon
     assert matrix.configurations[outcome.final.row] == expected.best
@@ -145,7 +145,7 @@ def test_what_takes_longest_to_compile_goes_first(tmp_path, monkeypatch):
 
 def test_an_interrupted_job_is_no_outcome_and_ends_all(tmp_path, monkeypatch):
     def interrupted(*_: object, **__: object) -> ReplayResult:
-        real = replay(SOURCE, ProcedureSpec("oup", epsilon=0.5), utility=UTILITY)
+        real = replay(SOURCE, ProcedureSpec("oup", delta=0.1, epsilon=0.5), utility=UTILITY)
         return replace(real, stop_reason=StopReason("interrupted", "Interrupted."))
 
     monkeypatch.setattr(jobs_module, "replay", interrupted)
@@ -179,18 +179,25 @@ _PARENT = """
 import os, sys, time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import active_children, get_context
-from utilitune.reproduction.running import end_with_the_parent
+from {room} import {begins} as begins
 
 if __name__ == "__main__":
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_the_parent) as pool:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=begins) as pool:
         print(pool.submit(os.getpid).result(), flush=True)
         time.sleep(600)
 """
 
 
-def test_workers_do_not_survive_a_parent_that_is_killed(tmp_path):
+@pytest.mark.parametrize(
+    ("room", "begins"),
+    [
+        ("utilitune.reproduction.running", "end_with_the_parent"),
+        ("utilitune.dashboard.watching", "_step_back"),
+    ],
+)
+def test_workers_do_not_survive_a_parent_that_is_killed(tmp_path, room, begins):
     script = tmp_path / "parent.py"
-    script.write_text(_PARENT)
+    script.write_text(_PARENT.format(room=room, begins=begins))
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         worker = int(parent.stdout.readline())
         os.kill(worker, signal.SIGINT)  # a terminal's Ctrl-C reaches all: it is for the parent

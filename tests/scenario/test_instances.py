@@ -5,14 +5,19 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from scenario.scenario_files import changed, write_files
 from utilitune.errors import ScenarioError
-from utilitune.scenario import instance_source, read_scenario
+from utilitune.scenario import Scenario, instance_source, read_scenario
 from utilitune.scenario.instances import TEST, derived_seed
+from utilitune.scenario.model import ListedInstances, Population
+from utilitune.scenario.writer import write_scenario
 
 TRAINING = 'training = "train"'
 
@@ -204,3 +209,79 @@ def test_a_finite_population_of_generated_instances_is_refused(path: Path):
     generator = '{ generator = ["./solver", "{seed}", "{output}"] }'
     with pytest.raises(ScenarioError, match='population = "infinite"'):
         read_scenario(changed(path, (TRAINING, f'training = {generator}\npopulation = "finite"')))
+
+
+def listed(path: Path, names: tuple[str, ...], seed: int = 1) -> list[str]:
+    scenario = replace(read_scenario(path), training=ListedInstances(names, files=False), seed=seed)
+    source = instance_source(scenario)
+    return [source.name(position) for position in range(len(names))]
+
+
+class TestSeveralSeedsPerInstance:
+    def test_names_that_come_once_keep_the_order_they_always_had(self, path: Path):
+        names = tuple(f"i{number}" for number in range(8))
+        assert listed(path, names) == ["i7", "i3", "i6", "i4", "i5", "i0", "i2", "i1"]
+
+    def test_the_copies_of_a_name_do_not_stand_together(self, path: Path):
+        order = listed(path, tuple(f"i{number}" for number in range(10)) * 25)
+        together = sum(one == other for one, other in pairwise(order))
+        assert sorted(order) == sorted([f"i{number}" for number in range(10)] * 25)
+        assert together < 50  # 24 of 249 neighbours are equal on average in a random order, 240 if sorted
+
+    def test_the_order_of_pairs_is_uniformly_random(self, path: Path):
+        """Of a, a, b, b there are six orders; each must come about equally often over the seeds."""
+        seen = Counter("".join(listed(path, tuple("aabb"), seed)) for seed in range(600))
+        assert len(seen) == 6
+        assert sum((count - 100) ** 2 / 100 for count in seen.values()) < 20.5  # χ² with 5 degrees, 0.1 %
+
+    def test_every_pair_has_a_seed_of_its_own(self, path: Path):
+        scenario = replace(read_scenario(path), training=ListedInstances(("a", "b") * 50, files=False))
+        source = instance_source(scenario)
+        assert len({source.seed(position) for position in range(100)}) == 100
+
+    def test_a_scenario_says_how_many_seeds(self, path: Path):
+        changed(path, (TRAINING, TRAINING + '\nseeds_per_instance = 3\ntest = ["train/one.cnf"]'))
+        scenario = read_scenario(path)
+        source = instance_source(scenario)
+        assert source.count == 9
+        assert Counter(source.name(position) for position in range(9)) == dict.fromkeys(
+            scenario.training.distinct, 3
+        )
+        assert scenario.test == ListedInstances(("train/one.cnf",) * 3)
+        assert Scenario.from_snapshot(scenario.snapshot()) == scenario
+        path.write_text(write_scenario(scenario))
+        assert read_scenario(path).training.names == scenario.training.names
+
+    def test_the_fingerprint_knows_the_number_of_seeds(self, path: Path):
+        once = read_scenario(path)
+        thrice = replace(once, training=once.training.seeded(3))
+        assert once.digest() != thrice.digest()
+
+    def test_they_are_no_sample_of_instances_like_these(self, path: Path):
+        once = read_scenario(path)
+        with pytest.raises(ScenarioError, match='population = "finite"'):
+            replace(once, training=once.training.seeded(2), population=Population.INFINITE)
+        changed(path, (TRAINING, TRAINING + '\nseeds_per_instance = 2\npopulation = "infinite"'))
+        with pytest.raises(ScenarioError, match=r"no independent sample.*remove seeds_per_instance"):
+            read_scenario(path)
+
+    @pytest.mark.parametrize("names", [("a\0b",), (7,), ("a", None)])
+    def test_what_cannot_be_ordered_is_refused(self, names: tuple[str, ...]):
+        with pytest.raises(ScenarioError, match="must be a text without zero bytes"):
+            ListedInstances(names, files=False)
+
+    @pytest.mark.parametrize("count", [0, -1, 2.5, True])
+    def test_a_number_of_seeds_that_makes_no_sense_is_refused(self, count: int):
+        with pytest.raises(ScenarioError, match="whole number of at least 1"):
+            ListedInstances(("a",), files=False).seeded(count)
+
+    def test_generated_instances_have_a_seed_each(self, path: Path):
+        with_generator(path, "true")
+        changed(path, ("[instances]", "[instances]\nseeds_per_instance = 2"))
+        with pytest.raises(ScenarioError, match="a generator makes a new one for every seed"):
+            read_scenario(path)
+
+    def test_different_numbers_of_seeds_cannot_be_written(self, path: Path):
+        scenario = replace(read_scenario(path), training=ListedInstances(("a", "a", "b"), files=False))
+        with pytest.raises(ScenarioError, match="different numbers of seeds"):
+            write_scenario(scenario)

@@ -19,8 +19,10 @@ from utilitune.scenario import (
     read_scenario,
     understand,
 )
+from utilitune.scenario.targets import build_target
 from utilitune.spaces import ParameterSpace
 from utilitune.spaces.configspace import to_json
+from utilitune.targets.base import Invocation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,6 +205,17 @@ MISTAKES = [
     ("{instance}", "{instanse}", "command", "unknown placeholder {instanse}"),
     ("--seed={seed}", "--seed={", "command", "unpaired brace"),
     ('"{parameters}", ', "", "command", "the parameters (mode, depth) are used nowhere in the command"),
+    ("--seed={seed}", "-d={dept},{mode}", "command", "unknown placeholder {dept} in '-d={dept},{mode}'"),
+    ("--seed={seed}", "-d={dept},{mode}", "command", "did you mean 'depth'?"),
+    ("--seed={seed}", "-d={depth:d}", "command", "unknown placeholder {depth:d}"),
+    ("--seed={seed}", "-d={depth},{", "command", "unpaired brace"),
+    ('"{parameters}", ', '"-m{mode}", ', "command", "the parameters (depth) are used nowhere in the command"),
+    (
+        COMMAND,
+        COMMAND.replace("--seed={seed}", "-d{depth}") + '\n[target.templates]\ndepth = "-{value}"',
+        'depth = "-{value}"',
+        "the command names 'depth' in '-d{depth}', so its template is never used",
+    ),
     (COMMAND, COMMAND + '\ntemplate = "-{nam}"', "template", "unknown placeholder {nam}"),
     (COMMAND, COMMAND + '\ntemplate = "-{name}"', "template", "no value reaches the program"),
     (COMMAND, COMMAND + '\n[target.templates]\nmode = "-m"', 'mode = "-m"', "'mode' is used nowhere"),
@@ -308,7 +321,22 @@ def test_a_mistake_is_one_sentence_with_file_and_line(
     text = str(caught.value)
     assert fragment in text
     assert text.startswith(f"{path}:{line_of(path, place)}: ")
-    assert "\n" not in text
+    assert all(line.startswith(f"{path}:") for line in text.splitlines())
+
+
+def test_all_mistakes_are_told_at_once(path: Path):
+    (path.parent / "space.pcs").write_text("a [9,1][3]\nb {x,y}[z]\n")
+    path.write_text(
+        'utility = "log-lapalce(60)"\nparameters = "space.pcs"\nsede = 3\n'
+        '[target]\ncommand = ["./solver", "{instance}", "{parameters}"]\n'
+        '[instances]\ntraining = "train/*.cnf"\n[limits]\nsmalest_captime = 3\n[promise]\ndelta = 2\n'
+    )
+    with pytest.raises(ScenarioError) as caught:
+        read_scenario(path)
+    lines = str(caught.value).splitlines()
+    places = [line.removeprefix(f"{path.parent}/").partition(": ")[0] for line in lines]
+    here = [f"{path.name}:{number}" for number in (1, 9, 11, 3)]
+    assert places == ["space.pcs:1:3", "space.pcs:2:8", *here]
 
 
 def test_mistakes_in_other_files_name_those_files(path: Path):
@@ -392,6 +420,21 @@ def test_parameter_files_of_every_tool_are_read_with_their_switches(
     own = whole.replace("[target]\n", '[target]\ntemplate = "{name}:{value}"\n')
     path.write_text(own)
     assert read_scenario(path).target.templates == {}
+
+
+def test_a_parameter_that_the_command_names_needs_no_switch_of_its_file(path: Path):
+    (path.parent / "parameters.txt").write_text(IRACE)
+    text = path.read_text()
+    kept = text[: text.index("[parameters")] + text[text.index("[instances]") :]
+    named = kept.replace("--seed={seed}", "--both={mode},{level}").replace(
+        'name = "small"', 'name = "small"\nparameters = "parameters.txt"'
+    )
+    path.write_text(named)
+    scenario = read_scenario(path)
+    assert scenario.target.templates == {}
+    made = build_target(scenario).prepare(Invocation({"mode": "b", "level": 3}, "i.cnf", 1, 1.0)).argv
+    assert "--both=b,3" in made
+    assert not any(word.startswith(("--mode", "-l")) for word in made)
 
 
 def test_a_mistake_in_a_parameter_file_is_told_with_its_place(path: Path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from spaces.random_spaces import random_space
 from utilitune.spaces import INACTIVE, Assignment, ParameterSpace, SpaceError, Value
 from utilitune.spaces.expressions import AllOf, AnyOf, Comparison, Expression, Membership, Relation
+from utilitune.spaces.parameters import NumberParameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -217,3 +218,67 @@ def test_forward_references_are_fine():
         {"a": {"type": "bool", "when": "b == true"}, "b": {"type": "bool", "default": True}}
     )
     assert list(space.default()) == ["a", "b"]
+
+
+class TestSize:
+    """How many different configurations there are."""
+
+    def test_all_combinations_count(self):
+        space = ParameterSpace.from_tables(
+            {"a": {"type": "integer", "range": [1, 9], "log": True}, "b": {"type": "bool"}}
+        )
+        assert space.size == 18
+
+    def test_a_continuum_has_no_size_and_neither_has_what_is_too_large_to_count(self):
+        number = {"type": "float", "range": [0, 1]}
+        assert ParameterSpace.from_tables({"a": {"type": "bool"}, "b": number}).size is None
+        assert ParameterSpace.from_tables({"a": {"type": "integer", "range": [0, 10_000]}}).size is None
+        assert ParameterSpace.from_tables({"a": {"type": "integer", "range": [1, 10_000]}}).size == 10_000
+
+    def test_rounded_numbers_count(self):
+        assert ParameterSpace([NumberParameter("a", -0.2, 0.3, 0.0, digits=1)]).size == 6
+
+    def test_what_is_inactive_makes_no_difference_and_what_is_forbidden_does_not_count(self):
+        space = ParameterSpace.from_tables(
+            {
+                "a": {"type": "integer", "range": [1, 3]},
+                "b": {"type": "integer", "range": [1, 4], "when": "a == 3"},
+            },
+            [{"clause": "b == 2"}],
+        )
+        assert space.size == 2 + 3
+
+    def test_no_more_is_ever_drawn_than_was_counted(self):
+        counted = 0
+        for seed in range(150):
+            space = random_space(seed)
+            if space.size is None or space.size > 200:
+                continue
+            counted += 1
+            drawn = set(space.sample(np.random.default_rng(seed), 4000))
+            assert len(drawn) <= space.size
+            if space.size <= 20:
+                assert len(drawn) == space.size
+        assert counted >= 3
+
+
+@given(st.integers(0, 2**31))
+def test_a_space_is_filled_parents_first_and_with_active_parameters_only(seed: int) -> None:
+    space = random_space(seed)
+    (drawn,) = space.sample(np.random.default_rng(seed + 1), 1)
+    asked: list[str] = []
+
+    def value_of(parameter: Any) -> Value:
+        asked.append(parameter.name)
+        return drawn[parameter.name]
+
+    assert space.filled(value_of) == drawn
+    assert sorted(asked) == sorted(drawn)
+
+
+def test_what_is_filled_must_be_allowed() -> None:
+    space = ParameterSpace.from_tables(
+        {"x": {"type": "integer", "range": [0, 9], "default": 1}}, [{"clause": "x > 5"}]
+    )
+    with pytest.raises(SpaceError, match="forbidden by the clause"):
+        space.filled(lambda _: 7)

@@ -15,8 +15,8 @@ import pytest
 
 from utilitune.bounds import every_utility
 from utilitune.bounds.every_utility import CensoredRuns, UtilityBands, band_width
+from utilitune.reports.whatif import whatif
 from utilitune.utility import Exponential, LogLaplace, Step, Uniform
-from utilitune.whatif import whatif
 
 if TYPE_CHECKING:
     from collections.abc import Callable

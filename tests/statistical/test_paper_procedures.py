@@ -17,13 +17,14 @@ import pytest
 from utilitune import ProcedureSpec, RuntimeMatrix, Utility, parse_utility
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import SCHEDULES, listed_schedule
-from utilitune.replaying import Budget, drive
-from utilitune.specification import build_engine
+from utilitune.procedures.naming import build_engine
+from utilitune.replaying.replay import drive
+from utilitune.stopping import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from utilitune.procedures.paper import PaperEngine
+    from utilitune.procedures.paper.engine import PaperEngine
 
 SEARCHES = 200
 DELTA = 0.2

@@ -15,9 +15,9 @@ from utilitune.bounds.betting import lower_bound
 from utilitune.data import RuntimeMatrix
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
-from utilitune.procedures.paper import FixedSet
+from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
-from utilitune.procedures.wager.growth import gamma_of
+from utilitune.procedures.wager.growth import GammaGrid
 from utilitune.utility import LogLaplace, Uniform
 
 DELTA = 0.2
@@ -111,7 +111,7 @@ def _check_whole_space(searches: int) -> None:
             for _ in range(engine.missing_configurations):
                 engine.add(Origin.RANDOM)
         progress = engine.progress()
-        assert progress.gamma <= gamma_of(1, 7, DELTA)
+        assert progress.gamma <= GammaGrid(DELTA).gamma(1)
         failures += (1.0 - progress.gamma) - quality[progress.best_index] > progress.epsilon
     sys.stdout.write(f"whole space: {failures} of {searches} promises broken\n")
     assert failures / searches <= DELTA

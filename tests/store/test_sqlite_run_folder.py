@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -108,7 +110,7 @@ def test_a_clean_end_leaves_one_plain_file(folder: Path):
     store.close()
     reader = read_run_folder(folder)
     reader.close()
-    assert {path.name for path in folder.iterdir()} == {"run.sqlite", "lock"}
+    assert {path.name for path in folder.iterdir()} == {"run.sqlite", "lock", "pulse"}
 
 
 def test_a_reader_at_work_does_not_hinder_the_writers_end_or_the_next_start(folder: Path):
@@ -273,3 +275,31 @@ def test_a_failed_opening_lets_the_folder_go(folder: Path):
     with pytest.raises(StoreError):
         open_run_folder(folder, Snapshot({}, "digest-2"))
     open_run_folder(folder, SNAPSHOT).close()
+
+
+def test_a_folder_from_before_qualities_were_kept_is_read_and_goes_on(folder: Path):
+    with contextlib.closing(new_store(folder)) as store:
+        store.add_run(RUN)
+    with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as older:
+        older.execute("DROP TABLE solutions")
+        older.commit()
+    with contextlib.closing(read_run_folder(folder)) as reader:
+        assert [run.outcome.quality for run in reader.runs()] == [None]
+    with contextlib.closing(open_run_folder(folder, SNAPSHOT)) as store:
+        store.add_run(replace(RUN, outcome=RunOutcome(RunStatus.FINISHED, 1.0, quality=2.5)))
+        assert [run.outcome.quality for run in store.runs()] == [None, 2.5]
+
+
+def test_a_file_that_asks_for_a_log_it_has_not_can_be_read(folder: Path):
+    store = new_store(folder)
+    store.add_run(RUN)
+    store._connection.close()  # as a full disk leaves it: all moved over, and still in write-ahead mode
+    store._lock.release()
+    assert not (folder / "run.sqlite-wal").exists()
+    folder.chmod(0o555)  # an ordinary user can make no log here
+    try:
+        reader = read_run_folder(folder)
+        assert len(list(reader.runs())) == 1
+        reader.close()
+    finally:
+        folder.chmod(0o755)

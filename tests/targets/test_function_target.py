@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
 import sys
 
@@ -42,19 +43,27 @@ def in_main(configuration, instance, seed):
 
 
 @pytest.mark.parametrize("kind", ["lambda", "nested", "main", "partial"])
-def test_what_cannot_be_found_by_name_is_refused_with_advice(kind, monkeypatch):
+def test_what_has_no_name_elsewhere_is_put_where_it_can_be_found(kind, monkeypatch):
     def nested(configuration, instance, seed):
-        pass
+        return 7
 
     monkeypatch.setattr(in_main, "__module__", "__main__")
     function = {
-        "lambda": lambda configuration, instance, seed: None,
+        "lambda": lambda configuration, instance, seed: 7,
         "nested": nested,
         "main": in_main,
         "partial": functools.partial(nested),
     }[kind]
-    with pytest.raises(ScenarioError, match="move it to the top level of a module of its own"):
-        FunctionTarget.of(function)
+    target = FunctionTarget.of(function)
+    again = FunctionTarget.of(f"{target.module}:{target.function}")
+    assert again == target
+    found = getattr(importlib.import_module(target.module), target.function)
+    assert found(configuration={}, instance="i", seed=1) == (None if kind == "main" else 7)
+
+
+def test_a_carried_function_is_missed_with_advice():
+    with pytest.raises(TargetError, match="lives in a script or notebook: start this run from there"):
+        FunctionTarget.of("utilitune_carried_of_another_process:f")
 
 
 @pytest.mark.parametrize("name", ["", "module", ":f", "module:", "module:a.b"])

@@ -46,7 +46,7 @@ def test_understands_what_people_write(text: str, utility: Utility):
         ("log-laplace(60", "is not a utility: write a name and its values"),
         ("uniform(60) x", "is not a utility: write a name and its values"),
         ("unifrom(60)", "there is no utility 'unifrom': did you mean 'uniform'?"),
-        ("qqq(60)", "there is no utility 'qqq': known: cost-per-hour, exponential"),
+        ("qqq(60)", "there is no utility 'qqq': known: compared, cost-per-hour, exponential"),
         ("uniform", r"uniform needs k0: write e.g. uniform\(k0=60\)"),
         ("cost-per-hour()", "cost-per-hour needs value and rate"),
         ("log-laplace(k0=60, alfa=1)", "log-laplace has no parameter 'alfa': did you mean 'alpha'?"),

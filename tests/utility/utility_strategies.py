@@ -9,10 +9,12 @@ from utilitune.utility import (
     Exponential,
     GeneralisedLogLaplace,
     LogLaplace,
+    Minimum,
     Pareto,
     PiecewiseLinear,
     Plateau,
     Polynomial,
+    Product,
     Step,
     Uniform,
     Utility,
@@ -44,7 +46,7 @@ def _costs(draw: st.DrawFn) -> CostPerHour:
     return CostPerHour(draw(amount), draw(amount))
 
 
-utilities: st.SearchStrategy[Utility] = st.one_of(
+_simple: st.SearchStrategy[Utility] = st.one_of(
     st.builds(LogLaplace, positive, positive),
     st.builds(GeneralisedLogLaplace, positive, positive, positive),
     st.builds(Uniform, positive),
@@ -55,4 +57,12 @@ utilities: st.SearchStrategy[Utility] = st.one_of(
     _plateaus(),
     _costs(),
     _piecewise(),
+)
+utilities: st.SearchStrategy[Utility] = st.recursive(
+    _simple,
+    lambda inner: st.one_of(
+        st.builds(Product, st.lists(inner, min_size=2, max_size=3).map(tuple)),
+        st.builds(Minimum, st.lists(inner, min_size=2, max_size=3).map(tuple)),
+    ),
+    max_leaves=4,
 )

@@ -10,9 +10,10 @@ If μ is at least the true mean, L(μ) is pathwise below a non-negative martinga
 *any* captimes, re-runs, pauses and stopping: every factor only grows when X does. Ville's inequality then
 gives P(L(μ) ≥ 1/δ at any time) ≤ δ, and as L falls in μ,
 
-    LCB = max{μ : L(μ) ≥ 1/δ}
+    LCB = max{μ : L(μ) ≥ 1/δ after some m}
 
-is a lower bound for all times at once; so is its running maximum. The upper bound is the same bet on
+is a lower bound for all times at once; so is its running maximum. ("After some m": the capital may have been
+large enough after fewer runs and lost since.) The upper bound is the same bet on
 1 − Y, and `paired` bets on differences.
 
 For N instances drawn without replacement the mean of what is left under the hypothesis takes the place
@@ -52,14 +53,17 @@ INFINITE = 0
 _STEPS = np.array([1.0, 2.0, 4.0, 8.0, 16.0, 24.0, 36.0, 48.0]) / 64.0  # shares of the gap to the mean
 _SMALLEST_GAP = 1e-7
 _LOST = 1e-250  # capital below this is given up, which errs on the safe side and avoids slow arithmetic
-_BLOCK = 32  # values between two looks for lost capital
+_BLOCK = 16  # values between two looks at the capital: has it reached its goal, or is it lost?
 _ROUNDING = 1.0 + 1e-9  # what floating-point products may be off by, and more
 _ROUNDING_OF_SUMS = 1.0 + 1e-12
 
 
 @compiled
 def _refuted(values: NDArray[np.float64], hypothesis: float, goal: float) -> bool:
-    """Whether independent draws refute "the mean is at most `hypothesis`": all bets together reach `goal`."""
+    """Whether independent draws refute "the mean is at most `hypothesis`".
+
+    They do if all bets together reached `goal` after any number of them; that is looked at after every block.
+    """
     c0, c1, c2, c3, c4, c5, c6, c7 = 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0
     for start in range(0, values.size, _BLOCK):
         for j in range(start, min(start + _BLOCK, values.size)):
@@ -72,10 +76,12 @@ def _refuted(values: NDArray[np.float64], hypothesis: float, goal: float) -> boo
             c5 *= 1.0 + _B5 * gain
             c6 *= 1.0 + _B6 * gain
             c7 *= 1.0 + _B7 * gain
+        large = _W0 * c0 + _W1 * c1 + _W2 * c2 + _W3 * c3
+        if large + _W4 * c4 + _W5 * c5 + _W6 * c6 + _W7 * c7 >= goal:
+            return True
         c0, c1, c2, c3 = _kept(c0), _kept(c1), _kept(c2), _kept(c3)
         c4, c5, c6, c7 = _kept(c4), _kept(c5), _kept(c6), _kept(c7)
-    large = _W0 * c0 + _W1 * c1 + _W2 * c2 + _W3 * c3
-    return large + _W4 * c4 + _W5 * c5 + _W6 * c6 + _W7 * c7 >= goal
+    return False
 
 
 @inlined
@@ -93,13 +99,14 @@ def _refuted_finite(values: NDArray[np.float64], population: int, hypothesis: fl
         if left <= 0.0:
             break
         gain = values[j] * (population - j) / left - 1.0
+        total = 0.0
         for bet in range(FRACTIONS.size):
             capital[bet] = _kept(capital[bet] * (1.0 + FRACTIONS[bet] * gain))
+            total += WEIGHTS[bet] * capital[bet]
+        if total >= goal:
+            return True
         left -= values[j]
-    total = 0.0
-    for bet in range(FRACTIONS.size):
-        total += WEIGHTS[bet] * capital[bet]
-    return left < -1e-9 or total >= goal
+    return left < -1e-9
 
 
 @compiled

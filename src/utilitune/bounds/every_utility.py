@@ -83,7 +83,7 @@ class CensoredRuns:
         if np.isinf(stop_s[finished]).any():
             raise UsageError("a finished run has an infinite runtime; mark it as not finished")
         if self.first_position < 0:
-            raise UsageError(f"positions are counted from 0, so {self.first_position} is none")
+            raise UsageError(f"positions are counted from 0, so there is no position {self.first_position}")
         object.__setattr__(self, "stop_s", stop_s)
         object.__setattr__(self, "finished", finished)
 
@@ -115,6 +115,22 @@ def band_width(runs: int, delta: float, population: int = 0) -> float:
 def equal_shares(delta: float, count: int) -> NDArray[np.float64]:
     """δ/n for each of a fixed set of n configurations."""
     return np.full(count, require_probability("delta", delta) / max(count, 1))
+
+
+def set_shares(delta: float, size: int, proposed: Sequence[bool]) -> NDArray[np.float64]:
+    """Shares of δ in a set whose size was fixed beforehand, in the order of arrival.
+
+    The first n configurations that were given or drawn get δ/n each, for ever. Nothing is left for any other:
+    shares that change once more configurations have come would have been chosen by the runs.
+
+    Args:
+        delta: What all of them together may spend.
+        size: The size n that the settings name.
+        proposed: Whether each was chosen because of outcomes, not given beforehand or drawn at random.
+    """
+    proposals = np.asarray(proposed, dtype=np.bool_)
+    counted = ~proposals & (np.cumsum(~proposals) <= size)
+    return np.where(counted, require_probability("delta", delta) / size, 0.0)
 
 
 def draw_shares(delta: float, proposed: Sequence[bool], *, may_propose: bool) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""The paper's confidence bounds (Graham & Leyton-Brown 2025, Algorithm 1 lines 16–17).
+"""The paper's confidence bounds (Graham & Leyton-Brown 2025, Algorithm 1 lines 17–18).
 
 With m runs at captime level l (captime κ), F̂ the share of them that finished and Û their mean
 capped utility::

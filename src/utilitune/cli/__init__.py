@@ -6,7 +6,12 @@ mend, 1 for a defect of ours.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
+import signal
 import sys
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +20,7 @@ import typer
 from utilitune.cli.mistakes import CommandGroup, Misunderstood, sentence, showed_help
 from utilitune.cli.texts import INTERRUPTED
 from utilitune.errors import UtilituneError
+from utilitune.outside import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +28,29 @@ if TYPE_CHECKING:
 _MENDABLE = 2
 
 _PANELS = {
-    "Configure a program": ("demo", "init", "convert", "check", "run"),
-    "Look after a run": ("status", "stop", "best", "runs", "evaluate", "whatif", "export", "trajectory"),
+    "Configure a program": ("demo", "init", "convert", "check", "run", "prove"),
+    "Look after a run": (
+        "status",
+        "stop",
+        "best",
+        "show",
+        "report",
+        "serve",
+        "runs",
+        "evaluate",
+        "whatif",
+        "export",
+        "trajectory",
+        "certify",
+        "verify",
+    ),
     "Recorded runtimes": ("collect", "replay", "reproduce"),
     "Compare with others": ("peer",),
 }
-_GROUPS = {"datasets": ("Recorded runtimes", "List, fetch and describe recorded runtimes.")}
+_GROUPS = {
+    "utility": ("Configure a program", "Draw a utility function, or find the one that is yours."),
+    "datasets": ("Recorded runtimes", "List, fetch and describe recorded runtimes."),
+}
 
 
 def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
@@ -81,6 +104,7 @@ def _top(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
     given = sys.argv[1:] if arguments is None else arguments
+    interrupted = _noting_interrupts()
     try:
         code = build_app(given)(args=given, prog_name="utilitune", standalone_mode=False)
     except UtilituneError as error:
@@ -91,7 +115,53 @@ def main(arguments: list[str] | None = None) -> None:
         code = INTERRUPTED
     except SystemExit as ended:
         code = 0 if _nobody_reads_on(ended) else ended.code
+    except Exception:
+        if not interrupted:
+            raise
+        code = INTERRUPTED  # libraries make errors of their own of a Ctrl-C, the compiler among them
+    if arguments is None:
+        _leave_quickly(code)
     sys.exit(code)
+
+
+def _leave_quickly(code: object) -> None:
+    """End this process without taking the compiler's memory apart, which takes seconds and helps nobody.
+
+    Whatever was registered for the end is done first. Where threads must be waited for, or the output cannot
+    be written, the process ends as every other does.
+    """
+    awaited = [thread for thread in threading.enumerate() if not thread.daemon]
+    if awaited != [threading.main_thread()] or not isinstance(code, int | None):
+        return
+    try:
+        _flush()
+    except (OSError, ValueError):
+        return
+    atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
+    with contextlib.suppress(OSError, ValueError):
+        _flush()
+    os._exit(code or 0)
+
+
+def _flush() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def _noting_interrupts() -> list[int]:
+    """A list that is no longer empty once Ctrl-C was pressed, where nobody else looks after that."""
+    noted: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        noted.append(number)
+        raise KeyboardInterrupt
+
+    if (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ):
+        signal.signal(signal.SIGINT, note)
+    return noted
 
 
 def _nobody_reads_on(ended: SystemExit) -> bool:
@@ -100,5 +170,6 @@ def _nobody_reads_on(ended: SystemExit) -> bool:
 
 
 def _refused(text: str) -> int:
-    sys.stderr.write(f"utilitune: {text}\n")
+    shown = shortened(printable(text, keep="\n"))
+    sys.stderr.write(f"utilitune: {shown}\n")
     return _MENDABLE

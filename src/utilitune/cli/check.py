@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from utilitune.domain import RunOutcome
     from utilitune.execution.backend import Backend
-    from utilitune.execution.runs import RunRules
+    from utilitune.execution.runs import Judged, RunRules
+    from utilitune.live.task import Task
     from utilitune.scenario.model import Scenario
     from utilitune.targets.base import Invocation
 
@@ -22,6 +23,8 @@ _LONGEST_CHECK_S = 60.0
 _LONGEST_START_S = 10.0
 _SHORTEST_START_S = 1.0
 _TAIL_LINES = 15
+_HIDING = 0.5
+"""The share of a run from which on its start-up hides what the configuration changes."""
 
 
 def check(
@@ -47,16 +50,21 @@ def check(
     """
     from utilitune.cli import understanding
     from utilitune.errors import TargetError
+    from utilitune.live.task import Task
     from utilitune.utility import parse_duration
 
     captime_s = None if captime is None else parse_duration(captime)
     understood = understanding.explained(scenario)
     told = understood.scenario
+    if understood.guess:
+        _say(f"What counts is guessed: {understood.guess}", style="yellow")
     understanding.settings_told(scenario, told)
-    _print_scenario(told, scenario)
-    _check_features(told)
-    trial = _try_out(told, captime_s)
-    _print_trial(told, trial)
+    task = Task(told)
+    _print_scenario(task, scenario)
+    task.check_features()
+    trial = _try_out(task, captime_s)
+    _print_trial(task, trial)
+    _print_quality(task, trial)
     for warning in _warnings(told, trial, partial(understanding.setting, scenario, understood)):
         _say(f"Warning: {warning}", style="yellow")
     if not (trial.outcome.finished or trial.outcome.status == "timeout" or trial.rejected):
@@ -65,18 +73,27 @@ def check(
             f"the default configuration failed on the first training instance ({why}); run the command above "
             f"by hand, then mend the program, its command or how its success is judged in {scenario}"
         )
+    for note in _missing_parts(told):
+        _say(f"Note: {note}", style="yellow")
     _say(f"Ready: utilitune run {scenario}", style="green")
 
 
-def _check_features(scenario: Scenario) -> None:
-    """Read the file of instance features, or try the command that makes them on the first instance."""
-    from utilitune.scenario.features import computed_features
-    from utilitune.session.supply import training_features
+def _missing_parts(scenario: Scenario) -> Iterator[str]:
+    """What the run would do without, because it is not installed or does not exist."""
+    from importlib.util import find_spec
 
-    if isinstance(scenario.features, str):
-        training_features(scenario)
-    elif scenario.features is not None:
-        computed_features(scenario, 0)
+    from utilitune.domain import Objective
+    from utilitune.live.running import NO_SEARCH_AT_ANY_TIME
+
+    if scenario.objective is Objective.ANYTIME and scenario.search.share > 0:
+        yield f"{NO_SEARCH_AT_ANY_TIME}."
+
+    proposes = scenario.procedure == "wager" and scenario.search.share == 0  # search has a model of its own
+    if proposes and find_spec("sklearn") is None:
+        yield (
+            "scikit-learn is not installed, so no model proposes configurations, and all will be drawn at "
+            "random: pip install scikit-learn"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +106,7 @@ class Trial:
         outcome: What came of it.
         start_up_s: How long the program needs to start, where it could be measured.
         disagreement: A sentence where a wrapper's own figure is far from the measured one.
+        reported_s: The runtime that a wrapper reported itself, where it did.
     """
 
     command: str
@@ -96,6 +114,7 @@ class Trial:
     outcome: RunOutcome
     start_up_s: float | None
     disagreement: str = ""
+    reported_s: float | None = None
 
     @property
     def rejected(self) -> bool:
@@ -105,33 +124,31 @@ class Trial:
         return self.outcome.detail == REJECTED
 
 
-def _try_out(scenario: Scenario, captime_s: float | None) -> Trial:
-    from utilitune.evaluation import usual_captime_s
-    from utilitune.execution.runs import RunRules
-    from utilitune.scenario.instances import instance_source
-    from utilitune.scenario.targets import build_target
-    from utilitune.session.opening import backend_for
-    from utilitune.session.result import task_text
+def _try_out(task: Task, captime_s: float | None) -> Trial:
+    from utilitune.live.task import task_text
     from utilitune.targets.base import Invocation
 
-    target = build_target(scenario)
-    target.check()
-    instances = instance_source(scenario)
+    rules, instances = task.rules, task.training
     instances.prepare(0)
-    limit_s = min(usual_captime_s(scenario), _LONGEST_CHECK_S) if captime_s is None else captime_s
-    invocation = Invocation(scenario.space.default(), instances.name(0), instances.seed(0), limit_s)
-    rules = RunRules(target, scenario.measure, scenario.memory_bytes)
-    with backend_for(scenario, 1) as backend:
-        outcome, disagreement = _run(rules, invocation, backend)
-        start_up_s = _start_up_s(scenario, rules, invocation, backend)
-    return Trial(task_text(target.prepare(invocation)), limit_s, outcome, start_up_s, disagreement)
+    limit_s = min(task.usual_captime_s, _LONGEST_CHECK_S) if captime_s is None else captime_s
+    invocation = Invocation(task.space.default(), instances.name(0), instances.seed(0), limit_s)
+    with task.backend(1) as backend:
+        judged = _run(rules, invocation, backend)
+        start_up_s = _start_up_s(task.scenario, rules, invocation, backend)
+    return Trial(
+        command=task_text(task.target.prepare(invocation)),
+        captime_s=limit_s,
+        outcome=judged.outcome,
+        start_up_s=start_up_s,
+        disagreement=rules.disagreement(invocation, judged, unnoticed_s=0.0),
+        reported_s=judged.reported_s,
+    )
 
 
-def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> tuple[RunOutcome, str]:
+def _run(rules: RunRules, invocation: Invocation, backend: Backend) -> Judged:
     backend.submit(0, rules.job(invocation))
     [(_, raw)] = backend.wait()
-    judged = rules.judge(invocation, raw)
-    return judged.outcome, rules.disagreement(invocation, judged, unnoticed_s=0.0)
+    return rules.judge(invocation, raw)
 
 
 def _start_up_s(
@@ -156,7 +173,9 @@ def _start_up_s(
     with tempfile.NamedTemporaryFile(suffix=Path(invocation.instance).suffix) as empty:
         limit_s = min(max(invocation.captime_s, _SHORTEST_START_S), _LONGEST_START_S)
         try:
-            outcome, _ = _run(rules, replace(invocation, instance=empty.name, captime_s=limit_s), backend)
+            outcome = _run(
+                rules, replace(invocation, instance=empty.name, captime_s=limit_s), backend
+            ).outcome
         except TargetError:  # a wrapper may answer ABORT to an instance that makes no sense
             return None
     if outcome.status is RunStatus.TIMEOUT:
@@ -166,21 +185,26 @@ def _start_up_s(
 
 def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
     from utilitune.domain import RunStatus
+    from utilitune.outside import shortened
     from utilitune.scenario.model import CommandSpec, RecordedSpec
+    from utilitune.scenario.overlap import trained_on
     from utilitune.utility import format_duration
 
     if trial.disagreement:
         yield trial.disagreement
     if trial.rejected:
         yield "the wrapper rejects the default configuration (Inf), so this says nothing of others"
-    yield from _start_up_warnings(scenario, trial, setting)
-    if trial.outcome.status is RunStatus.TIMEOUT:
+    if scenario.quality is None:
+        yield from _start_up_warnings(scenario, trial, setting)
+        yield from _hidden_solver(scenario, trial, setting)
+    stopped_early = scenario.quality is None or trial.captime_s < scenario.limit_s
+    if trial.outcome.status is RunStatus.TIMEOUT and stopped_early:
         yield (
             f"the run did not finish within {format_duration(trial.captime_s)}, so its output and success "
             "were not judged: try a longer --captime or an easier first instance"
         )
     command = scenario.target.argv if isinstance(scenario.target, CommandSpec) else ("{instance}",)
-    if not any(sign in word for word in command for sign in ("{instance}", "{instance_path}")):
+    if not any(sign in word for word in command for sign in ("{instance", "{specifics}")):
         yield (
             "the command has no {instance}, so every instance is the same to it: add it to "
             + setting("target.command")
@@ -189,6 +213,12 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
     if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
         limit = setting("budget.wall_time")
         yield f"nothing ends the run but you: set {limit}, run it with --epsilon, or press Ctrl-C"
+    if same := trained_on(scenario):
+        yield (
+            f"{len(same)} of the test instances are training instances, too ({shortened(same[0], 80)!r} is "
+            "one), so 'utilitune evaluate' could not tell whether an answer is better: take others for "
+            + setting("instances.test")
+        )
     if scenario.test is None and not isinstance(scenario.target, RecordedSpec):
         yield (
             "there are no test instances for 'utilitune evaluate' to compare on: set "
@@ -224,14 +254,32 @@ def _start_up_warnings(scenario: Scenario, trial: Trial, setting: Callable[[str]
         )
 
 
-def _print_scenario(scenario: Scenario, path: Path) -> None:
-    from utilitune.scenario.instances import TEST, instance_source
+def _hidden_solver(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
+    """Where most of a run is the start of its wrapper, which takes the same for every configuration."""
+    from utilitune.scenario.model import CommandSpec
+    from utilitune.utility import format_duration
 
+    outcome, target, reported_s = trial.outcome, scenario.target, trial.reported_s
+    if not (outcome.finished and isinstance(target, CommandSpec)) or reported_s is None:
+        return
+    hidden_s = outcome.runtime_s - reported_s
+    if target.rules.reports_runtime or hidden_s < _HIDING * outcome.runtime_s:
+        return
+    yield (
+        f"{format_duration(hidden_s)} of the {format_duration(outcome.runtime_s)} that the run took are not "
+        "the solver's by the wrapper's own account, and are the same for every configuration: a tiny ε then "
+        "proves little; let the time that the wrapper reports count with "
+        f"{setting('target.reported_runtime')} = true, or take larger instances"
+    )
+
+
+def _print_scenario(task: Task, path: Path) -> None:
     def size(count: int | None) -> str:
         return "endless" if count is None else f"{count:,}"
 
-    training = size(instance_source(scenario).count)
-    test = "no" if scenario.test is None else size(instance_source(scenario, TEST).count)
+    scenario = task.scenario
+    training = size(task.training.count)
+    test = "no" if scenario.test is None else size(task.test.count)
     count = len(scenario.space.names)
     parameters = f"{count} parameter{'' if count == 1 else 's'}"
     _say(
@@ -240,8 +288,9 @@ def _print_scenario(scenario: Scenario, path: Path) -> None:
     )
 
 
-def _print_trial(scenario: Scenario, trial: Trial) -> None:
-    from utilitune.cli.texts import memory_text, printable
+def _print_trial(task: Task, trial: Trial) -> None:
+    from utilitune.cli.texts import memory_text
+    from utilitune.outside import printable
     from utilitune.utility import format_duration
 
     outcome = trial.outcome
@@ -256,18 +305,53 @@ def _print_trial(scenario: Scenario, trial: Trial) -> None:
     _say(
         f"CPU time {format_duration(outcome.cpu_s)}, wall-clock time {format_duration(outcome.wall_s)}, "
         f"largest memory {memory_text(outcome.peak_memory_bytes)} "
-        f"(what counts is {_counted(scenario)}: {format_duration(outcome.runtime_s)})"
+        f"(what counts is {_counted(task)}: {format_duration(outcome.runtime_s)})"
     )
     if trial.start_up_s is not None:
         _say(f"Start-up: at most about {format_duration(trial.start_up_s)}, its time on an empty file")
 
 
-def _counted(scenario: Scenario) -> str:
-    """Which of the times of a run is its runtime, in words."""
-    from utilitune.scenario.targets import build_target
+def _print_quality(task: Task, trial: Trial) -> None:
+    """What the one run reached and what that is worth, where the quality of solutions counts."""
+    from utilitune.domain import Objective
 
-    reported = build_target(scenario).reports_runtime
-    return "the time it reports" if reported else f"{scenario.measure.value} time"
+    scenario, outcome = task.scenario, trial.outcome
+    if scenario.quality is None:
+        return
+    better = f"{scenario.quality.better.value} is better"
+    reached = "none reported" if outcome.quality is None else f"{outcome.quality:.10g}"
+    bound = "" if outcome.bound is None else f", bound {outcome.bound:.10g}"
+    judge = task.judge()
+    worth = f"worth {judge.worth(0, outcome, outcome):.3g}"
+    if scenario.objective is Objective.ANYTIME:
+        _say(_trace_in_words(outcome))
+        worth += " at its best moment"
+    if outcome.status == "timeout" and trial.captime_s < scenario.limit_s:
+        worth = "its worth is known only when it has ended or has reached the limit of the scenario"
+    elif judge.compares_with_default:
+        worth += ", being compared with itself"
+    _say(f"Quality: {reached}{bound} ({better}); {worth}")
+    _say(f"A solution is {judge.utility.describe()}.")
+
+
+def _trace_in_words(outcome: RunOutcome) -> str:
+    """How many solutions a run has told of, and when."""
+    from utilitune.utility import format_duration
+
+    found = [point for point in outcome.trace if point.quality is not None]
+    if not found:
+        return "Solutions while it ran: none; see that it prints them at once, and that quality_pattern fits."
+    first, last = found[0], found[-1]
+    return (
+        f"Solutions while it ran: {len(found)}, from {first.quality:.10g} after "
+        f"{format_duration(first.time_s)} to {last.quality:.10g} after {format_duration(last.time_s)}"
+    )
+
+
+def _counted(task: Task) -> str:
+    """Which of the times of a run is its runtime, in words."""
+    reported = task.target.reports_runtime
+    return "the time it reports" if reported else f"{task.scenario.measure.value} time"
 
 
 def _say(text: str, style: str | None = None) -> None:

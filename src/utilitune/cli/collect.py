@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from utilitune.cli.terminal import say
+
+if TYPE_CHECKING:
+    from utilitune.data import RuntimeMatrix
 
 
 def collect(
@@ -30,10 +35,11 @@ def collect(
         int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
     ] = None,
 ) -> None:
-    """Record how long a program takes, for replaying and comparing procedures.
+    """Record how long a program takes, or what it finds, for replaying and comparing procedures.
 
     Runs the program with every one of some random configurations on every one of some training
-    instances, and writes a matrix of runtimes that `utilitune replay` and `utilitune reproduce` read.
+    instances, and writes a matrix of runtimes that `utilitune replay` and `utilitune reproduce` read. Where
+    the scenario is about the quality of solutions, these are recorded too, and `utilitune replay` reads them.
     Every run is kept beside the matrix, in a folder whose name ends in .collect: a collection that was
     interrupted goes on, and a larger one makes only the runs that are new.
 
@@ -43,9 +49,9 @@ def collect(
     - `utilitune collect scenario.toml --configurations 200 --instances 500 -o runs.npz`
     """
     from utilitune.cli.texts import INTERRUPTED, run_bar, words
-    from utilitune.collecting import GridSize, plan_size
-    from utilitune.collecting import collect as record
     from utilitune.data import write_matrix
+    from utilitune.live.collecting import GridSize, plan_size
+    from utilitune.live.collecting import collect as record
     from utilitune.reports.files import check_writable
     from utilitune.scenario import read_scenario
     from utilitune.utility import format_duration, parse_duration
@@ -59,11 +65,18 @@ def collect(
         with run_bar("runs") as show:
             matrix = record(told, target.with_suffix(".collect"), size, workers, show)
     except KeyboardInterrupt:
-        typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
+        say("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     write_matrix(matrix, target)
     words().print(
-        f"{matrix.rows:,} configurations × {matrix.positions:,} instances, "
-        f"{100 * matrix.finished_share:.1f} % of runs finished within {format_duration(size.captime_s)}.\n"
+        f"{matrix.rows:,} configurations × {matrix.positions:,} instances, {_share(matrix)} "
+        f"within {format_duration(size.captime_s)}.\n"
         f"Written: {target} (try: utilitune replay {target})"
     )
+
+
+def _share(matrix: RuntimeMatrix) -> str:
+    """How many runs gave what was wanted."""
+    if matrix.solutions is None:
+        return f"{100 * matrix.finished_share:.1f} % of runs finished"
+    return f"{100 * (matrix.solutions.count > 0).mean():.1f} % of runs found a solution"

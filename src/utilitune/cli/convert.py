@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.terminal import hand_over, say
+
 if TYPE_CHECKING:
     from utilitune.scenario import Understanding
 
@@ -41,7 +43,7 @@ def convert(
     head = "".join(f"# {line}".rstrip() + "\n" for line in comments)
     text = head + ("\n" if head else "") + write_scenario(understanding.scenario)
     if output is None:
-        typer.echo(text, nl=False)
+        hand_over(text, end="")
         return
     directory = understanding.scenario.directory
     if output.resolve().parent != directory.resolve():
@@ -57,12 +59,12 @@ def convert(
         raise UsageError(f"cannot write {output}: {error.strerror}; name another file") from None
     for line in lines:
         words(stderr=True).print(line)
-    typer.echo(f"Wrote {output}. Next: utilitune check {output}")
+    say(f"Wrote {output}. Next: utilitune check {output}")
 
 
 def _origin(path: Path, output: Path | None, understanding: Understanding) -> list[str]:
     """Where a converted file comes from and what to do with it; nothing for a file of ours."""
-    from utilitune.cli.run import default_folder
+    from utilitune.cli.places import default_folder
 
     if understanding.dialect.value == "utilitune":
         return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +21,7 @@ from rich.progress import (
 from rich.table import Table
 
 from utilitune.cli.mistakes import CommandGroup
+from utilitune.cli.terminal import Terminal, say_json
 from utilitune.data import LOOKALIKES, read_matrix
 from utilitune.data.catalogue import DATA_SETS, data_folder, find_data_set
 from utilitune.data.fetch import fetch as download
@@ -113,7 +113,7 @@ def describe(
     summary = summarise(matrix)
     best = [] if worth is None else _best_rows(matrix, mean_utilities(matrix, worth), top)
     if as_json:
-        typer.echo(json.dumps(_as_json(summary, best), ensure_ascii=False))
+        say_json(_as_json(summary, best))
         return
     console = _console()
     console.print(_summary_table(summary))
@@ -129,7 +129,7 @@ def describe(
 
 def _console(*, stderr: bool = False) -> Console:
     """A console that shows names as they are, brackets and all."""
-    return Console(stderr=stderr, markup=False, highlight=False)
+    return Terminal(stderr=stderr, markup=False, highlight=False)
 
 
 def _best_rows(matrix: RuntimeMatrix, utilities: np.ndarray[Any, Any], top: int) -> list[dict[str, Any]]:

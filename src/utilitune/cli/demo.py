@@ -24,7 +24,8 @@ def demo(
     answer on. Calling it again goes on with the same run for as long again.
     """
     from utilitune.cli.evaluate import evaluate
-    from utilitune.cli.run import GoalOptions, default_folder, work_on
+    from utilitune.cli.places import default_folder
+    from utilitune.cli.run import GoalOptions, WayOptions, work_on
     from utilitune.cli.texts import words
     from utilitune.demo import prepare
     from utilitune.domain import require_positive
@@ -45,7 +46,7 @@ def demo(
         f"2. Configuring kissat for {format_duration(seconds)} (Ctrl-C stops early, with a valid answer)",
         style="bold",
     )
-    work_on(scenario, place, GoalOptions(max_wall_time=f"{budget_s}s"), workers=workers)
+    work_on(scenario, place, GoalOptions(max_wall_time=f"{budget_s}s"), WayOptions(workers=workers))
 
     say("\n3. The answer against kissat's default, on formulas neither has seen", style="bold")
     evaluate(place, workers=workers, plot=folder / "solved.png")
@@ -59,7 +60,7 @@ def demo(
 
 def _spent_before_s(folder: Path) -> float:
     """Wall-clock seconds that earlier calls spent on the same run."""
-    from utilitune.session.books import elapsed_s
+    from utilitune.live.spending import elapsed_s
     from utilitune.store import read_run_folder
     from utilitune.store.sqlite import DATABASE_NAME
 

@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.texts import FOLDER_HELP
+from utilitune.cli.places import RunPlace
+from utilitune.cli.terminal import Terminal, say, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from utilitune.evaluation import Comparison, Interval
+    from utilitune.live.evaluation import Comparison, Interval
     from utilitune.scenario.model import Scenario
     from utilitune.store import RunFolderReader
 
 
 def evaluate(
-    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    folder: RunPlace,
     configuration: Annotated[
         int | None,
         typer.Option(help="Number of the configuration to evaluate.  [default: the best so far]"),
@@ -52,7 +53,8 @@ def evaluate(
     - `utilitune evaluate scenario.run --configuration 17 --captime 5m`
     """
     from utilitune.cli.texts import INTERRUPTED, run_bar
-    from utilitune.evaluation import evaluate_in_folder, plan_evaluation
+    from utilitune.errors import UsageError
+    from utilitune.live.evaluation import evaluate_in_folder, plan_evaluation
     from utilitune.reports.files import check_picture
     from utilitune.store import read_run_folder
     from utilitune.utility import parse_duration
@@ -63,18 +65,18 @@ def evaluate(
     with contextlib.closing(read_run_folder(folder)) as store:
         plan = plan_evaluation(store, _scenario_of(store, scenario), configuration, captime_s)
         _warn_if_at_work(store)
+    if plot is not None and plan.scenario.quality is not None:
+        raise UsageError("the picture shows how soon instances are solved, not how well: leave --plot out")
     try:
         with run_bar("test runs") as show:
             comparison = evaluate_in_folder(plan, folder, workers, show)
     except KeyboardInterrupt:
-        typer.echo("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
+        say("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if plot is not None:
         _draw(comparison, plan.scenario.name, plot)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(comparison.to_dict(), ensure_ascii=False))
+        say_json(comparison.to_dict())
     else:
         _print_comparison(comparison, plot)
 
@@ -84,7 +86,7 @@ def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
     from dataclasses import replace
 
     from utilitune.errors import StoreError
-    from utilitune.peers import PEERS
+    from utilitune.rivals.packages import PEERS
     from utilitune.scenario import Scenario, read_scenario
 
     kept = Scenario.from_snapshot(store.snapshot.scenario)
@@ -123,7 +125,6 @@ def _draw(comparison: Comparison, name: str, path: Path) -> None:
 
 
 def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from utilitune.cli.texts import words
@@ -134,17 +135,20 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row("mean utility", f"{ours.mean_utility:.4f}", f"{theirs.mean_utility:.4f}")
-    table.add_row(
-        "mean runtime", format_duration(ours.mean_runtime_s), format_duration(theirs.mean_runtime_s)
-    )
+    if comparison.of_solutions:
+        table.add_row("mean quality", *(_quality_text(side.mean_quality) for side in (ours, theirs)))
+    else:
+        table.add_row(
+            "mean runtime", format_duration(ours.mean_runtime_s), format_duration(theirs.mean_runtime_s)
+        )
     for name in ("solved", "timeouts", "failures"):
         table.add_row(name, f"{getattr(ours, name):,}", f"{getattr(theirs, name):,}")
-    Console(highlight=False).print(table)
+    Terminal(highlight=False).print(table)
     say = words().print
     if ours.configuration != theirs.configuration:
         gain = _figure(comparison.difference, comparison.difference_interval, "{:+.4f}")
         speed = _figure(comparison.speed_up, comparison.speed_up_interval, "{:.2f} times")
-        say(f"\nUtility gain: {gain}\nSpeed-up: {speed}")
+        say(f"\nUtility gain: {gain}" + ("" if comparison.of_solutions else f"\nSpeed-up: {speed}"))
     say(comparison.verdict(), style="bold")
     for sentence in _explanations(comparison):
         say(sentence)
@@ -154,21 +158,33 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
 
 def _explanations(comparison: Comparison) -> Iterator[str]:
     """How the figures are to be read."""
-    from utilitune.evaluation import RESAMPLES
+    from utilitune.live.evaluation import RESAMPLES
     from utilitune.utility import format_duration
 
-    yield (
-        f"\n{comparison.pairs:,} test instances, the same seed for both. A run without an answer is worth as "
-        "much as one that never ends; in mean runtime and speed-up it counts as "
-        f"{format_duration(comparison.captime_s)}."
-    )
-    if comparison.difference_interval is not None:
+    seeds = f"\n{comparison.pairs:,} test instances, the same seed for both."
+    if comparison.of_solutions:
+        yield f"{seeds} A run without a solution is worth nothing, and has no part in the mean quality."
+    else:
         yield (
-            "The intervals hold approximately: they show how the figures vary when the test instances are "
-            f"drawn again at random, {RESAMPLES:,} times."
+            f"{seeds} A run without an answer is worth as much as one that never ends; in mean runtime and "
+            f"speed-up it counts as {format_duration(comparison.captime_s)}."
+        )
+    if comparison.difference_interval is not None:
+        likely = comparison.resampled_interval
+        shown = "" if likely is None else f": the gain was {likely.low:+.4f} to {likely.high:+.4f} mostly"
+        yield (
+            "The interval of the gain holds by proof, whatever the distribution of independent test "
+            "instances: it allows for losses too rare to be seen. "
+            + ("" if comparison.of_solutions else "That of the speed-up holds approximately. ")
+            + "To show how the figures vary, the test instances were drawn again at random, "
+            f"{RESAMPLES:,} times{shown}."
         )
     if comparison.note:
         yield comparison.note
+
+
+def _quality_text(quality: float | None) -> str:
+    return "none" if quality is None else f"{quality:.6g}"
 
 
 def _figure(value: float, interval: Interval | None, form: str) -> str:

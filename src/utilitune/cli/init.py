@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.terminal import say
 from utilitune.errors import UsageError, UtilituneError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def init(
         raise UsageError(f"choose what to start from: {_WITHOUT_QUESTIONS}")
     _refuse_existing(folder / SCENARIO_FILE)
     name = folder.resolve().name or "my-scenario"
-    kind, answers = (template, _default_answers(name)) if template else _asked(name)
+    kind, answers = (template, _default_answers(name)) if template else _asked(name, folder)
     written = {SCENARIO_FILE: starter_scenario(kind, answers), **companion_files(kind)}
     for file_name in written:
         _refuse_existing(folder / file_name)
@@ -59,8 +60,8 @@ def init(
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
     path = folder / SCENARIO_FILE
-    typer.echo(f"Wrote {' and '.join(str(folder / file_name) for file_name in written)}.")
-    typer.echo(f"Edit it, then try one run with: utilitune check {shlex.quote(str(path))}")
+    say(f"Wrote {' and '.join(str(folder / file_name) for file_name in written)}.")
+    say(f"Edit it, then try one run with: utilitune check {shlex.quote(str(path))}")
 
 
 def _is_terminal() -> bool:
@@ -78,43 +79,114 @@ def _default_answers(name: str) -> Answers:
     return Answers(name=name)
 
 
-def _asked(name: str) -> tuple[str, Answers]:
+def _asked(name: str, folder: Path) -> tuple[str, Answers]:
     """The answers to all questions; an input that ends before them is a mistake, unlike Ctrl-C."""
     try:
-        return _ask(name)
+        return _ask(name, folder)
     except typer.Abort as ended:
         if not isinstance(ended.__context__, EOFError):
             raise
-        typer.echo()  # the question has no end of line yet
+        say()  # the question has no end of line yet
         raise UsageError(
             "nothing is written, for the answers ended too early; start again, or without questions: "
             f"{_WITHOUT_QUESTIONS}"
         ) from None
 
 
-def _ask(name: str) -> tuple[str, Answers]:
+def _ask(name: str, folder: Path) -> tuple[str, Answers]:
     """Ask for what matters most; everything else is explained in the file."""
-    from utilitune.scenario.template import KINDS, Answers
-    from utilitune.utility import parse_duration, parse_utility
+    from utilitune.scenario.template import KINDS, SOLVERS, Answers, known_solver
+    from utilitune.utility import parse_duration
 
     for kind, purpose in KINDS.items():
-        typer.echo(f"  {kind:10} {purpose}")
+        say(f"  {kind:10} {purpose}")
     kind = _prompt("What do you want to configure?", "command", _known_kind)
     standard = Answers(name=name)
     command: tuple[str, ...] | None = None
-    training = standard.training
+    training, test, solver = standard.training, None, None
     if kind in {"sat", "command"}:
         program = _prompt("Program", "kissat" if kind == "sat" else "./solver", _program)
-        command = (program, "--seed={seed}", "{parameters}", "{instance}")
-        training = typer.prompt("Training instances (folder, pattern or list file)", default=training)
+        solver = known_solver(program) if kind == "sat" else None
+        arguments: tuple[str, ...] = ("--seed={seed}", "{parameters}", "{instance}")
+        if solver is not None:
+            say(f"  The parameters of {solver} are known and will stand in the file.")
+            arguments = SOLVERS[solver].arguments
+        command = (_from_folder(program, folder, is_program=True), *arguments)
+        training = _place("Training instances (folder, pattern or list file)", training, folder)
+        test = _place("Test instances, to judge the answer on (may stay empty)", "", folder) or None
     return kind, Answers(
         name=typer.prompt("Name", default=name),
         command=command,
         training=training,
-        utility=_prompt("What is an answer worth after a time", standard.utility, parse_utility),
+        test=test,
+        solver=solver,
+        utility=_asked_utility(standard.utility),
         largest_captime=_prompt("Longest time for one run", standard.largest_captime, parse_duration),
         wall_time=_prompt("Time for the whole search", standard.wall_time, parse_duration),
     )
+
+
+def _place(question: str, default: str, folder: Path) -> str:
+    """A place of instances, checked where the user stands, and written as the scenario's folder sees it."""
+    while True:
+        answer = str(typer.prompt(question, default=default, show_default=bool(default))).strip()
+        if not answer or _is_there(answer):
+            return _from_folder(answer, folder)
+        say(f"  {answer} is not there, seen from {Path.cwd()}.")
+        if typer.confirm("  Use it anyway?", default=False):
+            return _from_folder(answer, folder)
+
+
+def _is_there(text: str) -> bool:
+    """Whether a path or pattern names something."""
+    path = Path(text).expanduser()
+    if not any(sign in text for sign in "*?["):
+        return path.exists()
+    fixed = next(parent for parent in path.parents if not any(sign in str(parent) for sign in "*?["))
+    return any(fixed.glob(str(path.relative_to(fixed))))
+
+
+def _from_folder(text: str, folder: Path, *, is_program: bool = False) -> str:
+    """A path that the user wrote, seen from the folder of the scenario; names of programs stay names."""
+    import os
+
+    if not text or Path(text).is_absolute() or (is_program and "/" not in text):
+        return text
+    if not Path(text).parent.exists() and not _is_there(text):
+        return text
+    seen = os.path.relpath(Path.cwd() / text, folder.resolve())
+    return f"./{seen}" if is_program and "/" not in seen else seen
+
+
+_UTILITIES = {
+    "1": (
+        "Sooner is better, and never worthless: half the worth is gone after",
+        "10s",
+        "log-laplace(k0={}, alpha=1)",
+    ),
+    "2": ("A deadline: worth everything until then, nothing after", "60s", "step(deadline={})"),
+    "3": ("Falling evenly, worth nothing after", "60s", "uniform(k0={})"),
+}
+
+
+def _asked_utility(default: str) -> str:
+    """What an answer is worth, by a situation in words, or as an expression."""
+    from utilitune.utility import parse_duration, parse_utility
+
+    say("  What is an answer worth after a time?")
+    for number, (words, usual, _) in _UTILITIES.items():
+        say(f"  {number}  {words} … (such as {usual})")
+    say(f"  Or an expression such as {default}; 'utilitune utility' draws and explains it.")
+
+    def check(text: str) -> None:
+        if text not in _UTILITIES:
+            parse_utility(text)
+
+    chosen = _prompt("Number or expression", "1", check)
+    if chosen not in _UTILITIES:
+        return chosen
+    words, usual, form = _UTILITIES[chosen]
+    return form.format(_prompt(words, usual, parse_duration))
 
 
 def _prompt(question: str, default: str, check: Callable[[str], object]) -> str:
@@ -124,7 +196,7 @@ def _prompt(question: str, default: str, check: Callable[[str], object]) -> str:
         try:
             check(answer)
         except UtilituneError as error:
-            typer.echo(f"  {error}")
+            say(f"  {error}")
         else:
             return answer
 

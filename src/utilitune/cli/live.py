@@ -11,49 +11,71 @@ from typing import TYPE_CHECKING
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from utilitune.cli.numbers import NumbersBeside
+from utilitune.cli.rich_terminal import height_of
+from utilitune.cli.terminal import Terminal
 from utilitune.cli.texts import WARMING_UP
+from utilitune.errors import UtilituneError
+from utilitune.outside import shortened
+from utilitune.standing.standing import gain_in_words
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from utilitune.session.coordinator import View
+    from utilitune.live.events import View
 
-_PLAIN_LINE_EVERY_S = 10.0
+_PLAIN_LINE_EVERY_S = 4.0
+_MARGINS = 14
+"""Columns of a panel that rows cannot use: the frame, the names and what lies between."""
+
+_LEADER_LINES = 4
+"""A longer command is cut here; 'utilitune best' shows all of it."""
+
 _SPARKS = "▁▂▃▄▅▆▇█"
 _HISTORY = 60
+COMPILING = "compiling the proof, once per install: runs count, the clock waits"
 
 
 @contextlib.contextmanager
-def watching(headline: str, population: str, *, plain: bool = False) -> Iterator[Callable[[View], None]]:
+def watching(
+    headline: str, population: str, *, plain: bool = False, folder: Path | None = None
+) -> Iterator[Callable[[View], None]]:
     """A function that shows views for as long as the block runs.
 
     Args:
         headline: What is at work.
         population: Which instances the promise is about.
         plain: Lines even on a terminal.
+        folder: Where the run is kept: its numbers are read from there, and what it showed before.
     """
-    console = Console(stderr=True, highlight=False)
-    if plain or not console.is_terminal:
-        yield _PlainLines(console, headline).show
-        return
-    panel = LivePanel(headline, population)
-    with Live(Text(WARMING_UP), console=console, refresh_per_second=8, transient=True) as live:
+    console = Terminal(stderr=True, highlight=False)
+    with NumbersBeside(folder) as numbers:
+        if plain or not console.is_terminal:
+            yield _PlainLines(console, headline, numbers).show
+            return
+        panel = LivePanel(headline, population, numbers)
+        panel.remember(folder)
+        waiting = Spinner("dots", Text(f" {headline}; {WARMING_UP}"))
+        with Live(waiting, console=console, refresh_per_second=8, transient=True) as live:
 
-        def show(view: View) -> None:
-            live.update(panel.drawn(view))
+            def show(view: View) -> None:
+                live.update(panel.drawn(view, console.width))
 
-        yield show
+            yield show
 
 
 class _PlainLines:
     """A line now and then, for logs."""
 
-    def __init__(self, console: Console, headline: str) -> None:
+    def __init__(self, console: Console, headline: str, numbers: NumbersBeside) -> None:
         self._console = console
+        self._numbers = numbers
         self._next_at = 0.0
         console.print(f"{headline}; {WARMING_UP}", markup=False)
 
@@ -63,8 +85,11 @@ class _PlainLines:
         self._next_at = time.monotonic() + _PLAIN_LINE_EVERY_S
         progress = view.progress
         gamma = "" if progress.gamma is None else f", γ = {progress.gamma:.3f}"
+        standing = self._numbers.latest
+        utilities = "" if standing is None else f"{standing.utilities()}; "
+        passed = COMPILING if view.compiling else format_duration(round(view.elapsed_s))
         self._console.print(
-            f"[{format_duration(round(view.elapsed_s))}] ε = {progress.epsilon:.3f}{gamma}; "
+            f"[{passed}] {utilities}ε = {progress.epsilon:.3f}{gamma}; "
             f"{progress.runs} runs, {progress.configurations} configurations, {failures(view)} failures; "
             f"leader: {view.best_command}",
             markup=False,
@@ -73,42 +98,95 @@ class _PlainLines:
 
 
 class LivePanel:
-    """The promise in words, ε and γ falling, the leader, and how the work goes."""
+    """How good the answer is, the promise in words, ε and γ falling, and how the work goes.
 
-    def __init__(self, headline: str, population: str) -> None:
+    The rows are always the same and never become shorter, so that nothing jumps: a fact that is not known yet
+    is a dash.
+
+    Args:
+        headline: What is at work.
+        population: Which instances the promise is about.
+        numbers: Where the numbers come from.
+    """
+
+    def __init__(self, headline: str, population: str, numbers: NumbersBeside | None = None) -> None:
         self._headline = headline
         self._population = population
+        self._numbers = NumbersBeside(None) if numbers is None else numbers
         self._epsilons: list[float] = []
         self._gammas: list[float] = []
+        self._heights: dict[str, int] = {}
 
-    def drawn(self, view: View) -> Panel:
-        """The panel for a view."""
+    def remember(self, folder: Path | None) -> None:
+        """Begin the bars with what earlier starts of the same run have proved."""
+        from utilitune.store import read_run_folder
+
+        if folder is None or not folder.is_dir():
+            return
+        with contextlib.suppress(UtilituneError), contextlib.closing(read_run_folder(folder)) as store:
+            points = [record.progress for record in store.trajectory()]
+            self._epsilons = [point.epsilon for point in points]
+            self._gammas = [point.gamma for point in points if point.gamma is not None]
+
+    def drawn(self, view: View, width: int = 80) -> Panel:
+        """The panel for a view.
+
+        Args:
+            view: What there is to show.
+            width: Columns of the terminal.
+        """
         progress = view.progress
         self._epsilons.append(progress.epsilon)
         if progress.gamma is not None:
             self._gammas.append(progress.gamma)
         rows = Table.grid(padding=(0, 2))
-        rows.add_column(style="bold", no_wrap=True)
+        rows.add_column(style="bold", no_wrap=True, min_width=8)
         rows.add_column(overflow="fold")
-        rows.add_row("ε", f"{progress.epsilon:.4f}  {sparkline(self._epsilons)}")
-        if progress.gamma is not None:
-            rows.add_row("γ", f"{progress.gamma:.4f}  {sparkline(self._gammas)}")
-        rows.add_row("leader", Text(view.best_command))
-        rows.add_row(
-            "runs",
-            f"{progress.runs:,} ({view.runs_per_s:.1f} per second), {view.workers_busy} under way, "
-            f"{failures(view)} failures",
-        )
-        rows.add_row("in play", f"{progress.alive} of {progress.configurations} configurations")
-        rows.add_row("time", f"{format_duration(round(view.elapsed_s))} passed, {_left(view)}")
-        promise = replace(progress.promise, population=self._population)
-        words = Text(promise.sentence(), style="green")
-        return Panel(Group(words, Text(""), rows), title=Text(self._headline), title_align="left")
+        for name, text in self._rows(view, width):
+            rows.add_row(name, self._steady(name, text, width - _MARGINS))
+        promise = replace(progress.promise, population=self._population, condition=view.condition)
+        words = self._steady("promise", promise.sentence(), width - 4)
+        words.stylize("green")
+        notes = [Text(text, style="yellow") for text in self._notes()]
+        return Panel(Group(words, Text(""), rows, *notes), title=Text(self._headline), title_align="left")
+
+    def _steady(self, name: str, text: str, width: int) -> Text:
+        """A text with as many lines as it had at the most, so that what follows stays where it is."""
+        words = Text(text)
+        lines = height_of(words, max(20, width))
+        self._heights[name] = height = max(lines, self._heights.get(name, 1))
+        words.append("\n" * (height - lines))
+        return words
+
+    def _rows(self, view: View, width: int) -> Iterator[tuple[str, str]]:
+        progress, standing = view.progress, self._numbers.latest
+        bars = max(10, width - 30)
+        yield "utility", "–" if standing is None else standing.utilities()
+        yield "gain", "–" if progress.gain is None else gain_in_words(progress.gain)
+        yield "ε", f"{progress.epsilon:.4f}  {sparkline(self._epsilons, bars)}"
+        yield "", "" if standing is None else standing.epsilon_means
+        gamma = "–" if progress.gamma is None else f"{progress.gamma:.4f}  {sparkline(self._gammas, bars)}"
+        yield "γ", gamma
+        yield "leader", shortened(view.best_command, _LEADER_LINES * (width - _MARGINS))
+        speed = f"{view.runs_per_s:.1f} per second"
+        yield "runs", f"{progress.runs:,} ({speed}), {view.workers_busy} under way, {failures(view)} failures"
+        yield "in play", f"{progress.alive:,} of {progress.configurations:,} configurations"
+        passed = f"{format_duration(round(view.elapsed_s))} passed, {_left(view)}"
+        yield "time", COMPILING if view.compiling else passed
+        outlook = "" if standing is None or standing.outlook is None else standing.outlook.sentence()
+        yield "outlook", outlook or "–"
+
+    def _notes(self) -> Iterator[str]:
+        """Failures with their cause, and warnings such as that of a model that is missing."""
+        standing = self._numbers.latest
+        for each in () if standing is None else standing.failures:
+            yield f"{each.sentence()}."
+        yield from self._numbers.warnings
 
 
-def sparkline(values: list[float]) -> str:
+def sparkline(values: list[float], width: int = _HISTORY) -> str:
     """Numbers between 0 and 1 as a row of bars, thinned to fit."""
-    step = max(1, math.ceil(len(values) / _HISTORY))
+    step = max(1, math.ceil(len(values) / width))
     thinned = [*values[::step], values[-1]]
     return "".join(_SPARKS[min(7, max(0, int(value * 8)))] for value in thinned)
 
@@ -121,12 +199,7 @@ def failures(view: View) -> int:
 def _left(view: View) -> str:
     """What the tightest budget leaves."""
     budget, progress = view.budget, view.progress
-    shares = [
-        view.elapsed_s / budget.max_wall_s,
-        progress.total_time_s / budget.max_time_s,
-        progress.runs / budget.max_runs,
-    ]
-    used = max(shares)
+    used = budget.used_share(progress.total_time_s, progress.runs, view.elapsed_s)
     if used <= 0:
         return "no time limit; Ctrl-C leaves a valid answer"
     left_s = view.elapsed_s * (1 - used) / used

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.domain import DEFAULT_DELTA
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from utilitune.baselines.rival import Rival
     from utilitune.data import RuntimeMatrix
     from utilitune.procedures.growth import Schedule
-    from utilitune.replaying import Budget
-    from utilitune.specification import ProcedureSpec
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.rivals.rival import Rival
+    from utilitune.stopping import Budget
 
 _SHARED = {
     "data",
@@ -24,6 +26,7 @@ _SHARED = {
     "settings",
     "resample",
     "seed",
+    "stored_order",
     "max_time",
     "max_runs",
     "as_json",
@@ -46,7 +49,7 @@ _OWN = {
 class PromiseOptions:
     """What is to be proved, and about what."""
 
-    delta: Annotated[float, typer.Option(help="Probability with which the promise may fail.")] = 0.1
+    delta: Annotated[float, typer.Option(help="Probability with which the promise may fail.")] = DEFAULT_DELTA
     epsilon: Annotated[
         float | None,
         typer.Option(
@@ -154,8 +157,12 @@ class PlayerOptions:
         ),
     ] = "wager"
     utility: Annotated[
-        str, typer.Option(help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.")
-    ] = "log-laplace(k0=60, alpha=1)"
+        str | None,
+        typer.Option(
+            help="What an answer after t seconds is worth, e.g. 'uniform(k0=5m)'.  [default: "
+            "log-laplace(k0=60, alpha=1); of recorded solutions the utility they were recorded with]"
+        ),
+    ] = None
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -175,7 +182,7 @@ class PlayerOptions:
         return self._specification()
 
     def _specification(self) -> ProcedureSpec:
-        from utilitune.specification import ProcedureSpec
+        from utilitune.procedures.naming import ProcedureSpec
         from utilitune.utility import parse_duration
 
         promise, rules = self.promise, self.rules
@@ -200,7 +207,7 @@ class PlayerOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawOptions:
-    """In which order instances are taken, and what every random choice follows from."""
+    """In which order instances and configurations are taken, and what every random choice follows from."""
 
     resample: Annotated[
         int | None, typer.Option(help="Draw this many instances at random, with repetition.")
@@ -208,10 +215,23 @@ class DrawOptions:
     seed: Annotated[
         int,
         typer.Option(
-            help="Seed of --resample, of a random order, and of the order in which a rival draws "
-            "configurations; also of the random choices of another package."
+            help="Seed of --resample and of the random orders of instances and configurations; also of the "
+            "random choices of another package."
         ),
     ] = 0
+    stored_order: Annotated[
+        bool,
+        typer.Option(
+            "--stored-order",
+            help="Take configurations, and without --resample instances too, as they are stored. The promise "
+            "then says what it rests on.",
+        ),
+    ] = False
+
+    @property
+    def drawn_by(self) -> int | None:
+        """The seed of the random orders; None where the stored ones are asked for."""
+        return None if self.stored_order else self.seed
 
     def ordered(self, matrix: RuntimeMatrix, *, finite: bool) -> RuntimeMatrix:
         """The instances in the order in which they are taken."""
@@ -219,9 +239,9 @@ class DrawOptions:
 
         if finite and self.resample is not None:
             raise UsageError("--resample repeats instances, so it does not go with --population finite")
-        if finite:
-            return matrix.shuffle_columns(self.seed)
-        return matrix if self.resample is None else matrix.resample(self.resample, self.seed)
+        if self.resample is not None:
+            return matrix.resample(self.resample, self.seed)
+        return matrix if self.stored_order else matrix.shuffle_columns(self.seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,10 +257,11 @@ class LimitOptions:
         """The same as numbers."""
         import math
 
-        from utilitune.replaying import Budget
+        from utilitune.stopping import Audience, Budget
         from utilitune.utility import parse_duration
 
-        return Budget(math.inf if self.max_time is None else parse_duration(self.max_time), self.max_runs)
+        time_s = math.inf if self.max_time is None else parse_duration(self.max_time)
+        return Budget(time_s, self.max_runs, audience=Audience.COMMAND_LINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.terminal import Terminal
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from utilitune.baselines.rival import Allowance, Standing
+    from utilitune.rivals.rival import Standing
     from utilitune.scenario.model import Scenario
+    from utilitune.stopping import Budget
 
 
 def peer(
@@ -26,10 +29,16 @@ def peer(
             help="Its budget of time in runs of the program, e.g. 3600 or 10h.  [default: the scenario's]"
         ),
     ] = None,
+    max_wall_time: Annotated[
+        str | None, typer.Option(help="Its budget of time on the clock, e.g. 30m.")
+    ] = None,
     max_runs: Annotated[int | None, typer.Option(min=1, help="Its budget of runs.")] = None,
     captime: Annotated[
         str | None,
-        typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
+        typer.Option(
+            help="Stop each run after this time, e.g. 60s.  [default: where a fifth of the worth is left, "
+            "at most the scenario's largest]"
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -61,10 +70,10 @@ def peer(
     - `utilitune peer smac scenario.toml --max-time 1h`
     - `utilitune peer optuna-tpe scenario.toml --max-time 1h --set instances=32 --set trials=500`
     """
-    from utilitune.baselines.naming import split_settings
     from utilitune.cli import understanding
     from utilitune.cli.summary import print_result
-    from utilitune.peers import peer_named, play_live
+    from utilitune.rivals.naming import split_settings
+    from utilitune.rivals.packages import peer_named, play_live
 
     given = split_settings(settings or [])
     if captime is not None:
@@ -72,34 +81,35 @@ def peer(
     player = peer_named(name, given)
     player.require_installed()
     told = understanding.told(scenario)
-    budget = _budget(told, max_time, max_runs)
+    budget = _budget(told, max_time, max_wall_time, max_runs)
     place = folder or scenario.with_suffix(f".{name}.run")
     with _watching(name) as show:
         result = play_live(told, player, budget, folder=place, workers=workers, on_progress=show)
     print_result(result)
 
 
-def _budget(scenario: Scenario, max_time: str | None, max_runs: int | None) -> Allowance:
-    from utilitune.baselines.rival import Allowance
-    from utilitune.domain import require_positive
-    from utilitune.peers.live import budget_of
+def _budget(
+    scenario: Scenario, max_time: str | None, max_wall_time: str | None, max_runs: int | None
+) -> Budget:
+    import math
+    from dataclasses import replace
+
+    from utilitune.rivals.packages.live import budget_of
+    from utilitune.stopping import Audience, Budget
     from utilitune.utility import parse_duration
 
-    if max_time is None and max_runs is None:
-        return budget_of(scenario)
-    usual = Allowance()
-    return Allowance(
-        usual.total_time_s if max_time is None else require_positive("--max-time", parse_duration(max_time)),
-        max_runs or usual.runs,
+    if max_time is None and max_wall_time is None and max_runs is None:
+        return replace(budget_of(scenario), audience=Audience.COMMAND_LINE)
+    time_s, wall_s = (
+        math.inf if given is None else parse_duration(given) for given in (max_time, max_wall_time)
     )
+    return Budget(time_s, max_runs, wall_s, Audience.COMMAND_LINE)
 
 
 @contextlib.contextmanager
 def _watching(name: str) -> Iterator[Callable[[Standing], None]]:
     """A line that lives while the peer works."""
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{name}: at work") as status:
+    with Terminal(stderr=True).status(f"{name}: at work") as status:
 
         def show(standing: Standing) -> None:
             status.update(

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
 from utilitune.cli.grouping import grouped
 from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, PlayerOptions, without_meaning
+from utilitune.cli.terminal import Terminal, say, say_json
 from utilitune.cli.texts import WARMING_UP, headed, paragraphs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from utilitune.baselines.rival import Rival
     from utilitune.data import RuntimeMatrix
     from utilitune.domain import Progress
-    from utilitune.replaying import Budget, ReplayResult, RivalResult
-    from utilitune.specification import ProcedureSpec
-    from utilitune.utility import Utility
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.replaying.replay import ReplayResult, RivalResult
+    from utilitune.rivals.rival import Rival
+    from utilitune.stopping import Budget
+    from utilitune.utility import SolutionUtility, Utility
 
 
 @grouped
@@ -28,7 +29,7 @@ def replay(
     data: Annotated[
         str,
         typer.Argument(
-            help="Recorded runtimes: an ASlib folder, a .npy, .npz or .csv file, or a name such as "
+            help="Recorded runs: an ASlib folder, a .npy, .npz or .csv file, or a name such as "
             "lookalike:minisat (see: utilitune datasets list)."
         ),
     ],
@@ -40,7 +41,7 @@ def replay(
     """Let a procedure find the best configuration in recorded runtimes, and see what the proof costs.
 
     Nothing is run: a run that the procedure asks for is looked up in the data and paid for with the
-    time it took then.
+    time it took then. Instances and configurations are taken in random orders.
 
     For example:
 
@@ -49,18 +50,18 @@ def replay(
     - `utilitune replay lookalike:minisat --procedure hyperband --set resource=50m --set eta=5`
     """
     from utilitune.data import read_matrix
+    from utilitune.procedures.naming import ProcedureSpec
     from utilitune.reports.files import TABLES, check_writable, write_result
-    from utilitune.specification import ProcedureSpec
-    from utilitune.utility import parse_utility
+    from utilitune.utility import parse_any_utility
 
     chosen = player.chosen(context, draws.seed)
-    utility, budget = parse_utility(player.utility), limits.budget()
+    utility, budget = player.utility and parse_any_utility(player.utility), limits.budget()
     if output.out is not None:
         check_writable(output.out, *(() if isinstance(chosen, ProcedureSpec) else (TABLES,)))
     matrix = draws.ordered(read_matrix(data), finite=player.promise.population == "finite")
     for option in without_meaning(context, player.procedure, player.rules.growth):
-        typer.echo(f"{option} means nothing to {player.procedure} and is left aside", err=True)
-    result = _result(chosen, matrix, utility, budget, draws.seed, quiet=output.as_json)
+        say(f"{option} means nothing to {player.procedure} and is left aside", err=True)
+    result = _result(chosen, matrix, utility, budget, draws.drawn_by, quiet=output.as_json)
     if output.out is not None:
         write_result(result, output.out, title=f"{player.procedure} on {matrix.source}")
     _print(result, output)
@@ -69,31 +70,30 @@ def replay(
 def _result(
     player: ProcedureSpec | Rival,
     matrix: RuntimeMatrix,
-    utility: Utility,
+    utility: Utility | SolutionUtility | str | None,
     budget: Budget,
-    seed: int,
+    seed: int | None,
     *,
     quiet: bool,
 ) -> ReplayResult | RivalResult:
     """Let a procedure or a rival work, with a line that lives meanwhile."""
     from utilitune.cli.rivals import run_rival
-    from utilitune.replaying import replay as run_replay
-    from utilitune.specification import ProcedureSpec
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.replaying.replay import replay as run_replay
 
     if not isinstance(player, ProcedureSpec):
         return run_rival(matrix, player, utility, seed, budget, quiet=quiet)
     with _LiveView(player, enabled=not quiet) as view:
-        return run_replay(matrix, player, utility=utility, budget=budget, on_progress=view.show)
+        return run_replay(matrix, player, utility=utility, budget=budget, seed=seed, on_progress=view.show)
 
 
 class _LiveView:
     """A line that lives while the procedure works: ε and γ falling, time and runs rising."""
 
     def __init__(self, specification: ProcedureSpec, *, enabled: bool) -> None:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-        console = Console(stderr=True)
+        console = Terminal(stderr=True)
         self._target = specification.epsilon
         self._name = specification.name
         self._bar = Progress(
@@ -128,10 +128,10 @@ class _LiveView:
 
 def _print(result: ReplayResult | RivalResult, output: OutputOptions) -> None:
     from utilitune.cli.rivals import print_rival
-    from utilitune.replaying import ReplayResult
+    from utilitune.replaying.replay import ReplayResult
 
     if output.as_json:
-        typer.echo(json.dumps(result.to_dict(), allow_nan=False))
+        say_json(result.to_dict(), allow_nan=False)
     elif isinstance(result, ReplayResult):
         _print_summary(result, output.out)
     else:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.terminal import say
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -65,7 +67,7 @@ def reproduce(
         with run_bar("replays") as show:
             reports = make(data, out, figures or (), effort=effort, k0_s=k0_s, workers=workers, on_job=show)
     except KeyboardInterrupt:
-        typer.echo("Interrupted: results are kept, and the same command goes on from there.", err=True)
+        say("Interrupted: results are kept, and the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     _print(reports, out)
 

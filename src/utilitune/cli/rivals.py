@@ -6,24 +6,26 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from utilitune.cli.terminal import Terminal, say
 from utilitune.cli.texts import INTERRUPTED, headed, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from utilitune.baselines.rival import Rival, Standing
     from utilitune.data import RuntimeMatrix
-    from utilitune.replaying import Budget, RivalResult
-    from utilitune.utility import Utility
+    from utilitune.replaying.replay import RivalResult
+    from utilitune.rivals.rival import Rival, Standing
+    from utilitune.stopping import Budget
+    from utilitune.utility import SolutionUtility, Utility
 
 
 def is_rival(name: str, settings: list[str] | None) -> bool:
-    """Whether a procedure is a rival or a peer; other names, and settings of what is none, are refused."""
-    from utilitune.baselines.naming import RIVALS
+    """Whether a procedure is a rival or a peer. Unknown names are refused; so are settings of the others."""
     from utilitune.errors import UsageError, did_you_mean
-    from utilitune.peers import PEERS
-    from utilitune.specification import PROCEDURES
+    from utilitune.procedures.naming import PROCEDURES
+    from utilitune.rivals.naming import RIVALS
+    from utilitune.rivals.packages import PEERS
 
     outside = name in RIVALS or name in PEERS
     if not outside and name not in PROCEDURES:
@@ -37,10 +39,10 @@ def read_rival(
     context: typer.Context, name: str, settings: list[str], captime: str | None, seed: int
 ) -> Rival:
     """The rival a command line describes; options that mean nothing to it are refused."""
-    from utilitune.baselines.naming import RIVALS, rival_named, settings_of, split_settings
     from utilitune.cli.options import without_meaning
     from utilitune.errors import UsageError
-    from utilitune.peers import PEERS, peer_named
+    from utilitune.rivals.naming import RIVALS, rival_named, settings_of, split_settings
+    from utilitune.rivals.packages import PEERS, peer_named
 
     kind: Callable[..., Rival] = PEERS[name] if name in PEERS else RIVALS[name]
     for option in without_meaning(context, name, None):
@@ -59,22 +61,26 @@ def read_rival(
 
 
 def run_rival(
-    matrix: RuntimeMatrix, rival: Rival, utility: Utility, seed: int, budget: Budget, *, quiet: bool
+    matrix: RuntimeMatrix,
+    rival: Rival,
+    utility: Utility | SolutionUtility | str | None,
+    seed: int | None,
+    budget: Budget,
+    *,
+    quiet: bool,
 ) -> RivalResult:
     """Let a rival work, with a line that lives meanwhile."""
-    from rich.console import Console
-
-    from utilitune.replaying import replay_rival
+    from utilitune.replaying.replay import replay_rival
 
     try:
-        with Console(stderr=True, quiet=quiet).status(f"{rival.name}: starting") as status:
+        with Terminal(stderr=True, quiet=quiet).status(f"{rival.name}: starting") as status:
 
             def show(standing: Standing) -> None:
                 status.update(f"{rival.name}: {standing.runs:,} runs  {standing.total_time_s:,.0f} s paid")
 
             return replay_rival(matrix, rival, utility=utility, seed=seed, budget=budget, on_progress=show)
     except KeyboardInterrupt:
-        typer.echo(f"Interrupted: {rival.name} has no answer yet.", err=True)
+        say(f"Interrupted: {rival.name} has no answer yet.", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utilitune.cli.grouping import grouped
+from utilitune.cli.places import default_folder
 
 if TYPE_CHECKING:
+    from utilitune.live.reusing import EarlierRuns
+    from utilitune.live.running import RunSettings
     from utilitune.scenario.model import Scenario
-    from utilitune.session.opening import RunSettings
-    from utilitune.session.reusing import EarlierRuns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +39,11 @@ class GoalOptions:
 
     def put_into(self, settings: RunSettings) -> RunSettings:
         """Settings with these goals in place of the scenario's, where there are any."""
-        from utilitune.domain import require_positive
+        from utilitune.domain import require_whole
+        from utilitune.stopping import Audience
         from utilitune.utility import parse_duration
 
-        spec, budget = settings.specification, settings.budget
+        spec, budget = settings.specification, replace(settings.budget, audience=Audience.COMMAND_LINE)
         if self.epsilon is not None:
             spec = replace(spec, epsilon=self.epsilon)
         if self.gamma is not None:
@@ -51,8 +53,24 @@ class GoalOptions:
         if self.max_wall_time is not None:
             budget = replace(budget, max_wall_s=parse_duration(self.max_wall_time))
         if self.max_runs is not None:
-            budget = replace(budget, max_runs=require_positive("--max-runs", self.max_runs))
+            require_whole("--max-runs", self.max_runs)
+            budget = replace(budget, max_runs=self.max_runs)
         return replace(settings, specification=spec, budget=budget)
+
+
+@dataclass(frozen=True, slots=True)
+class WayOptions:
+    """How a run is made: with how many workers, with which earlier runs, and how it is shown."""
+
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Runs at the same time.  [default: as in the scenario, or one per core]"),
+    ] = None
+    reuse: Annotated[
+        Path | None,
+        typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
+    ] = None
+    plain: Annotated[bool, typer.Option("--plain", help="Plain lines instead of a live view.")] = False
 
 
 @grouped
@@ -63,17 +81,9 @@ def run(
     folder: Annotated[
         Path | None, typer.Option(help="Where the run is kept.  [default: SCENARIO's name with .run]")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Runs at the same time.  [default: as in the scenario, or one per core]"),
-    ] = None,
     *,
+    how: WayOptions,
     goals: GoalOptions,
-    reuse: Annotated[
-        Path | None,
-        typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
-    ] = None,
-    plain: Annotated[bool, typer.Option("--plain", help="Plain lines instead of a live view.")] = False,
 ) -> None:
     """Find the best configuration of a program, with a proof.
 
@@ -86,49 +96,49 @@ def run(
     - `utilitune run scenario.toml`
     - `utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05`
     """
-    work_on(scenario, folder or default_folder(scenario), goals, workers=workers, reuse=reuse, plain=plain)
+    work_on(scenario, folder or default_folder(scenario), goals, how)
 
 
-def work_on(
-    scenario: Path,
-    place: Path,
-    goals: GoalOptions,
-    *,
-    workers: int | None = None,
-    reuse: Path | None = None,
-    plain: bool = False,
-) -> None:
+def work_on(scenario: Path, place: Path, goals: GoalOptions, how: WayOptions | None = None) -> None:
     """Configure the program of a scenario, show how it goes, and print the answer."""
     from utilitune.cli import understanding
+
+    how = how or WayOptions()
+    told = understanding.told(scenario)
+    settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
+    work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
+
+
+def work_with(told: Scenario, place: Path, settings: RunSettings, *, plain: bool) -> None:
+    """Make a run with these settings, show how it goes, and print the answer."""
     from utilitune.cli.live import watching
     from utilitune.cli.summary import print_result
-    from utilitune.errors import UsageError
-    from utilitune.session.opening import run_scenario
+    from utilitune.live.running import run_scenario
 
-    told = understanding.told(scenario)
-    settings = goals.put_into(understanding.settings_told(scenario, told, workers))
-    if reuse is not None:
-        if reuse.resolve() == place.resolve():
-            raise UsageError(f"{reuse} is the run itself, whose runs count anyway: leave --reuse out")
-        settings = replace(settings, earlier=_earlier(reuse, told))
-    with watching(_headline(told, settings), told.population.value, plain=plain) as show:
+    with watching(_headline(told, settings), told.population.value, plain=plain, folder=place) as show:
         result = run_scenario(told, place, settings, on_update=show)
     print_result(result)
+
+
+def earlier_runs(settings: RunSettings, reuse: Path | None, place: Path, told: Scenario) -> RunSettings:
+    """The settings with the runs of an earlier run folder, where one is named."""
+    from utilitune.errors import UsageError
+
+    if reuse is None:
+        return settings
+    if reuse.resolve() == place.resolve():
+        raise UsageError(f"{reuse} is the run itself, whose runs count anyway: leave --reuse out")
+    return replace(settings, earlier=_earlier(reuse, told))
 
 
 def _earlier(folder: Path, scenario: Scenario) -> EarlierRuns:
     import contextlib
 
-    from utilitune.session.reusing import EarlierRuns
+    from utilitune.live.reusing import EarlierRuns
     from utilitune.store import read_run_folder
 
     with contextlib.closing(read_run_folder(folder)) as store:
         return EarlierRuns.read(store, folder, scenario)
-
-
-def default_folder(scenario: Path) -> Path:
-    """Where the run of a scenario is kept if nobody says where."""
-    return scenario.with_suffix(".run")
 
 
 def _headline(scenario: Scenario, settings: RunSettings) -> str:

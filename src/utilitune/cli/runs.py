@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utilitune.cli.texts import FOLDER_HELP
+from utilitune.cli.places import RunPlace
+from utilitune.cli.terminal import Terminal, hand_over
+from utilitune.outside import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from utilitune.store import StoreReader
+    from collections.abc import Iterable, Mapping
 
 Row = dict[str, Any]
 _USUAL_LIMIT = 50
@@ -20,7 +19,7 @@ _LONGEST_DETAIL = 80
 
 
 def runs(
-    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    folder: RunPlace,
     configuration: Annotated[
         int | None, typer.Option(help="Only runs of the configuration with this number; 0 is the default.")
     ] = None,
@@ -48,6 +47,7 @@ def runs(
     import contextlib
 
     from utilitune.errors import UsageError
+    from utilitune.live.rows import named_rows
     from utilitune.store import read_run_folder
 
     if limit is not None and limit < 0:
@@ -66,17 +66,6 @@ def runs(
         _print_csv(shown)
     else:
         _print_table(shown, len(found))
-
-
-def named_rows(store: StoreReader) -> Iterator[Row]:
-    """Every run as a flat row, with the name of its instance."""
-    from utilitune.scenario.instances import instance_source
-    from utilitune.scenario.model import Scenario
-    from utilitune.store.export import run_rows
-
-    instances = instance_source(Scenario.from_snapshot(store.snapshot.scenario))
-    for row in run_rows(store):
-        yield {"sequence": row["sequence"], "instance": instances.name(row["position"]), **row}
 
 
 def _known_status(status: str | None) -> str | None:
@@ -99,15 +88,19 @@ def _print_csv(rows: Iterable[Row]) -> None:
         if writer is None:
             writer = csv.DictWriter(text, fieldnames=list(row), lineterminator="\n")
             writer.writeheader()
-        writer.writerow(row)
-    typer.echo(text.getvalue(), nl=False)
+        writer.writerow({name: _visible(value) for name, value in row.items()})
+    hand_over(text.getvalue(), end="")
+
+
+def _visible(value: Any) -> Any:  # noqa: ANN401 - a cell of any kind
+    """A cell without control characters: a table is looked at sooner or later."""
+    return printable(value) if isinstance(value, str) else value
 
 
 def _print_table(rows: list[Row], found: int) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, markup=False)
+    console = Terminal(highlight=False, markup=False)
     if not rows:
         console.print("There are no such runs.")
         return
@@ -116,21 +109,22 @@ def _print_table(rows: list[Row], found: int) -> None:
     table.add_column("of", justify="right", no_wrap=True)
     table.add_column("instance", overflow="fold", ratio=3)
     table.add_column("status", no_wrap=True)
-    for name in ("runtime", "captime", "memory", "exit"):
+    solutions = any(row["quality"] is not None for row in rows)
+    for name in ("runtime", "captime", *(["quality"] if solutions else []), "memory", "exit"):
         table.add_column(name, justify="right", no_wrap=True)
     detailed = any(row["detail"] for row in rows)
     if detailed:
         table.add_column("detail", overflow="fold", ratio=4)
     for row in rows:
-        cells = _cells(row)
+        cells = _cells(row, solutions=solutions)
         table.add_row(*(cells if detailed else cells[:-1]))
     console.print(table)
     if len(rows) < found:
         console.print(f"The latest {len(rows):,} of {found:,} runs; --limit 0 shows all.")
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
-    from utilitune.cli.texts import memory_text, printable
+def _cells(row: Mapping[str, Any], *, solutions: bool) -> list[str]:
+    from utilitune.cli.texts import memory_text
     from utilitune.utility import format_duration
 
     times = [format_duration(row[name]) for name in ("runtime_s", "captime_s")]
@@ -141,6 +135,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         printable(row["instance"]),
         row["status"],
         *times,
+        *(["" if row["quality"] is None else f"{row['quality']:.8g}"] if solutions else []),
         memory_text(row["peak_memory_bytes"]) if row["peak_memory_bytes"] else "",
         "" if row["exit_code"] is None else str(row["exit_code"]),
         printable(detail if len(detail) <= _LONGEST_DETAIL else detail[: _LONGEST_DETAIL - 1] + "…"),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utilitune.cli.texts import FOLDER_HELP
+from utilitune.cli.places import RunPlace
+from utilitune.cli.terminal import say_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from utilitune.domain import RunStatus
-    from utilitune.session.result import RunResult
+    from utilitune.live.result import RunResult
     from utilitune.store import RunFolderReader, SessionRecord
 
 _REFRESH_EVERY_S = 1.0
@@ -25,7 +26,7 @@ _LATEST_EVENTS = 5
 
 
 def status(
-    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    folder: RunPlace,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on showing it until the run ends or Ctrl-C is pressed.")
     ] = False,
@@ -79,7 +80,8 @@ class Look:
     @classmethod
     def at(cls, store: RunFolderReader, folder: Path) -> Look:
         """Look at a run now."""
-        from utilitune.session.result import RunResult
+        from utilitune.live.result import RunResult
+        from utilitune.standing.standing import elapsed_s
 
         owner = store.owner()
         sessions = store.sessions()
@@ -89,7 +91,11 @@ class Look:
             owner=owner,
             result=RunResult.read(store, folder, with_runs=False) if known else None,
             counts=store.counts(),
-            elapsed_s=_elapsed_s(sessions, [point.at for point in store.trajectory()], owner),
+            elapsed_s=elapsed_s(
+                sessions,
+                [point.at for point in store.trajectory()],
+                now=None if owner is None else time.time(),
+            ),
             session=sessions[-1] if sessions else None,
             events=[(event.kind, event.text) for event in store.events()][-_LATEST_EVENTS:],
         )
@@ -117,22 +123,6 @@ class Look:
         }
 
 
-def _elapsed_s(sessions: Sequence[SessionRecord], points: Sequence[float], owner: int | None) -> float:
-    """Time on the clock; of a start that was killed, until the last sign of life that was kept."""
-    total_s = 0.0
-    for number, session in enumerate(sessions):
-        latest = number == len(sessions) - 1
-        if session.ended_at is not None:
-            end = session.ended_at
-        elif latest and owner is not None:
-            end = time.time()
-        else:
-            until = float("inf") if latest else sessions[number + 1].started_at
-            end = max((at for at in points if session.started_at <= at <= until), default=session.started_at)
-        total_s += max(0.0, end - session.started_at)
-    return total_s
-
-
 def _looks(store: RunFolderReader, folder: Path, *, watch: bool) -> Iterator[Look]:
     """One look, or one a second until nobody is at work."""
     while True:
@@ -144,10 +134,8 @@ def _looks(store: RunFolderReader, folder: Path, *, watch: bool) -> Iterator[Loo
 
 
 def _print_json(looks: Iterator[Look]) -> None:
-    import json
-
     for look in looks:
-        typer.echo(json.dumps(look.to_dict(), ensure_ascii=False))
+        say_json(look.to_dict())
 
 
 def _print_once(look: Look) -> None:
@@ -181,12 +169,13 @@ def _drawn(look: Look) -> RenderableType:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in _facts(look):
-        table.add_row(name, Text(text, style="yellow" if name == "warning" else ""))
+        table.add_row(name, Text(text, style="yellow" if name in {"warning", "failures"} else ""))
     return table
 
 
 def _facts(look: Look) -> Iterator[tuple[str, str]]:
-    from utilitune.cli.texts import printable
+    from utilitune.cli.summary import epsilon_sentences, utility_sentences
+    from utilitune.outside import printable
     from utilitune.utility import format_duration
 
     yield "state", look.state()
@@ -196,7 +185,10 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
         yield "promise", "Nothing is proved yet."
     else:
         progress = look.result.progress
+        yield "utility", "; ".join(utility_sentences(look.result))
         yield "promise", look.result.promise.sentence()
+        for sentence in epsilon_sentences(look.result):
+            yield "", sentence
         if look.result.last_phase:
             yield "last phase", printable(look.result.last_phase)
         if not look.result.promise.refusal:
@@ -210,5 +202,7 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
     yield "time passed", format_duration(look.elapsed_s)
     shared = ", with those of the earlier run" if any(kind == "condition" for kind, _ in look.events) else ""
     yield "runs", f"{total} ({ended}){shared}" if ended else total
+    for failures in () if look.result is None else look.result.standing.failures:
+        yield "failures", printable(failures.sentence())
     for kind, text in look.events:
-        yield kind, printable(text)
+        yield kind.partition("-")[0], printable(text)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.texts import FOLDER_HELP
+from utilitune.cli.places import RunPlace
+from utilitune.cli.terminal import say
 
 if TYPE_CHECKING:
     from utilitune.store import RunFolderReader
@@ -16,7 +17,7 @@ _LOOK_EVERY_S = 0.1
 
 
 def stop(
-    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    folder: RunPlace,
     wait: Annotated[
         str, typer.Option(help="How long to wait for the end of the run, e.g. 30s; 0 does not wait.")
     ] = "30s",
@@ -34,13 +35,13 @@ def stop(
     with contextlib.closing(read_run_folder(folder)) as store:
         owner = store.owner()
         if owner is None:
-            typer.echo(f"No run is at work in {folder}: there is nothing to stop.")
+            say(f"No run is at work in {folder}: there is nothing to stop.")
             return
         if _stopped(store, patience_s):
             _tell_how_it_ended(store, folder)
             return
     whom = f"process {owner}" if owner else "its process"
-    typer.echo(f"The run in {folder} was asked to stop; {whom} is still at work and will end soon.")
+    say(f"The run in {folder} was asked to stop; {whom} is still at work and will end soon.")
 
 
 def _stopped(store: RunFolderReader, patience_s: float) -> bool:
@@ -61,6 +62,6 @@ def _tell_how_it_ended(store: RunFolderReader, folder: Path) -> None:
     sessions = store.sessions()
     reason = sessions[-1].stop if sessions else None
     how = "The run has ended." if reason is None else reason.advice
-    typer.echo(f"{how} {sum(store.counts().values()):,} runs are kept.")
+    say(f"{how} {sum(store.counts().values()):,} runs are kept.")
     if store.last_progress() is not None:
-        typer.echo(f"See the answer with: utilitune best {folder}")
+        say(f"See the answer with: utilitune best {folder}")

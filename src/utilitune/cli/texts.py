@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from utilitune.cli.terminal import Terminal
+from utilitune.outside import printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -13,22 +16,21 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """The exit code of a command that Ctrl-C has ended, as shells report it."""
-WARMING_UP = "warming up (half a minute when a procedure is used for the first time)"
-FOLDER_HELP = "The run folder: the --folder of 'utilitune run', by default the scenario's name with .run."
+WARMING_UP = "getting ready (longer when a procedure is used for the first time)"
+FOLDER_HELP = (
+    "The run: its folder (the --folder of 'utilitune run', by default the scenario's name with .run), or the "
+    "scenario file."
+)
 
 
 def words(*, stderr: bool = False) -> Console:
     """A console for sentences: they are not cut, and brackets in names mean nothing."""
-    from rich.console import Console
-
-    return Console(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
+    return Terminal(stderr=stderr, highlight=False, markup=False, soft_wrap=True)
 
 
 def paragraphs() -> Console:
     """A console for a summary: wrapped to the terminal, and brackets in names mean nothing."""
-    from rich.console import Console
-
-    return Console(highlight=False, markup=False)
+    return Terminal(highlight=False, markup=False)
 
 
 def headed(head: str, text: str) -> Text:
@@ -41,11 +43,10 @@ def headed(head: str, text: str) -> Text:
 @contextlib.contextmanager
 def run_bar(what: str) -> Iterator[Callable[[int, int], None]]:
     """A progress bar on the error stream, and what tells it how many of how many are done."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
+    console = Terminal(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
 
@@ -55,11 +56,6 @@ def run_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
-def printable(text: str, *, keep: str = "") -> str:
-    """Text from programs and file names, with control characters made visible."""
-    return "".join(sign if sign.isprintable() or sign in keep else _escaped(sign) for sign in text)
-
-
 def memory_text(size_bytes: int) -> str:
     """A size for people, or "unknown"."""
     if size_bytes <= 0:
@@ -67,7 +63,3 @@ def memory_text(size_bytes: int) -> str:
     if size_bytes >= 2**30:
         return f"{size_bytes / 2**30:.2f} GiB"
     return f"{size_bytes / 2**20:.1f} MiB"
-
-
-def _escaped(sign: str) -> str:
-    return sign.encode("unicode_escape").decode("ascii")

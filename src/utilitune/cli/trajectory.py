@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.texts import FOLDER_HELP
+from utilitune.cli.places import RunPlace
+from utilitune.cli.terminal import hand_over, say
+from utilitune.outside import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def trajectory(
-    folder: Annotated[Path, typer.Argument(help=FOLDER_HELP)],
+    folder: RunPlace,
     form: Annotated[
         str,
         typer.Option(
@@ -46,13 +48,13 @@ def trajectory(
     with contextlib.closing(read_run_folder(folder)) as store:
         text = _FORMATS[form](store)
     if output is None:
-        typer.echo(text)
+        hand_over(text)
         return
     try:
         output.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}; name another file") from None
-    typer.echo(f"Wrote {output}.")
+    say(f"Wrote {output}.")
 
 
 def _table(store: StoreReader) -> str:
@@ -77,19 +79,15 @@ def _aclib2(store: StoreReader) -> str:
 
 
 def _runhistory2(store: StoreReader) -> str:
-    import json
-
     from utilitune.reports.exports import latest_run_history
 
-    return json.dumps(latest_run_history(store), ensure_ascii=False, indent=2)
+    return json_text(latest_run_history(store), indent=2)
 
 
 def _runhistory(store: StoreReader) -> str:
-    import json
-
     from utilitune.reports.exports import run_history
 
-    return json.dumps(run_history(store), ensure_ascii=False, indent=2)
+    return json_text(run_history(store), indent=2)
 
 
 _FORMATS: dict[str, Callable[[StoreReader], str]] = {

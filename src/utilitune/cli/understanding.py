@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from utilitune.live.running import RunSettings
     from utilitune.scenario import Scenario, Understanding
-    from utilitune.session.opening import RunSettings
 
 _TOOLS = {"irace": "irace", "smac": "SMAC or AClib"}
 
@@ -28,13 +28,18 @@ def told(path: Path) -> Scenario:
     return explained(path).scenario
 
 
+GUESSED = "What counts is guessed:"
+"""Begins the sentence on what a file leaves open."""
+
+
 def explained(path: Path) -> Understanding:
-    """What is understood of a file, also told on the standard error stream."""
+    """What is understood of a file, also told on the standard error stream, first what was guessed."""
     from utilitune.cli.texts import words
     from utilitune.scenario import understand
 
     understanding = understand(path)
-    lines = explanation(path, understanding)
+    lines = [f"{GUESSED} {understanding.guess}"] if understanding.guess else []
+    lines += explanation(path, understanding)
     if understanding.dialect.value in _TOOLS:
         lines.append(
             f"To change what it has no word for, such as the utility: {converting(path, understanding)}"
@@ -65,8 +70,9 @@ def converting(path: Path, understanding: Understanding) -> str:
 def settings_told(path: Path, scenario: Scenario, workers: int | None = None) -> RunSettings:
     """The settings a scenario asks for; what is wrong in them is said with its place in the file."""
     from utilitune.errors import ScenarioError, UsageError
+    from utilitune.live.running import settings_of
+    from utilitune.live.task import Task
     from utilitune.scenario.source import Source
-    from utilitune.session.opening import settings_of, worker_count
 
     try:
         settings = settings_of(scenario)
@@ -74,7 +80,7 @@ def settings_told(path: Path, scenario: Scenario, workers: int | None = None) ->
         if path.suffix == ".toml":
             raise Source.read(path).problem(("procedure",), str(error)) from None
         raise ScenarioError(str(error), path=path) from None
-    return replace(settings, workers=worker_count(scenario, workers))
+    return replace(settings, workers=Task(scenario).worker_count(workers))
 
 
 def explanation(path: Path, understanding: Understanding) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from utilitune.cli.grouping import grouped
+from utilitune.cli.places import RunPlace
+from utilitune.cli.terminal import Terminal, say_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.table import Table
 
-    from utilitune.whatif import FamilyAnswer, Recommendation, UtilityFamily, WhatIf
+    from utilitune.reports.whatif import FamilyAnswer, Recommendation, UtilityFamily, WhatIf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,17 +37,27 @@ class FamilyOptions:
 
     def chosen(self) -> UtilityFamily | None:
         """The family, if one is asked for."""
-        from utilitune.utility import parse_duration
-        from utilitune.whatif import UtilityFamily
+        from utilitune.reports.whatif import UtilityFamily
 
         if self.family is None:
             return None
-        return UtilityFamily(self.family, parse_duration(self.from_), parse_duration(self.to), self.points)
+        return UtilityFamily(self.family, _value(self.from_), _value(self.to), self.points)
+
+
+def _value(text: str) -> float:
+    """A time, or a number or share in a utility of the quality."""
+    from utilitune.outside import number_in
+    from utilitune.utility import parse_duration
+
+    if text.strip().endswith("%"):
+        with contextlib.suppress(ValueError):
+            return number_in(text.strip().removesuffix("%")) / 100
+    return parse_duration(text)
 
 
 @grouped
 def whatif(
-    run: Annotated[Path, typer.Argument(help="The folder of a run, finished or still going on.")],
+    run: RunPlace,
     utility: Annotated[
         list[str] | None,
         typer.Option(help="Another utility function, e.g. 'uniform(k0=5m)'; may be given several times."),
@@ -70,12 +82,13 @@ def whatif(
 
     - `utilitune whatif scenario.run --utility 'uniform(k0=60)' --utility 'step(deadline=10)'`
     - `utilitune whatif scenario.run --family 'log-laplace(k0=*)' --from 1s --to 1h --plot k0.png`
+    - `utilitune whatif tsp.run --family 'relative-gap(to=known, limit=*)' --from 1% --to 50%`
     """
     from utilitune.errors import UsageError
     from utilitune.reports.files import check_picture, write_picture
-    from utilitune.reports.whatif import epsilon_over_family
-    from utilitune.utility import parse_utility
-    from utilitune.whatif import whatif_run
+    from utilitune.reports.whatif import whatif_run
+    from utilitune.reports.whatif_figure import epsilon_over_family
+    from utilitune.utility import parse_any_utility
 
     members = ranges.chosen()
     if not utility and members is None:
@@ -86,7 +99,7 @@ def whatif(
         raise UsageError("a plot shows a family of utilities: add --family 'log-laplace(k0=*)'")
     if plot is not None:
         check_picture(plot)
-    asked = [parse_utility(text) for text in utility or ()]
+    asked = [parse_any_utility(text) for text in utility or ()]
     answers = whatif_run(run, delta=delta)
     single = [answers.under(each) for each in asked]
     ranged = None if members is None else answers.over(members)
@@ -94,7 +107,7 @@ def whatif(
         title = f"{run.name}: right for all utilities at once, δ = {answers.delta:g}"
         write_picture(epsilon_over_family(ranged, title), plot)
     if as_json:
-        typer.echo(json.dumps(_as_plain(run, answers, single, ranged), allow_nan=False))
+        say_json(_as_plain(run, answers, single, ranged), allow_nan=False)
     else:
         _print(answers, single, ranged, plot)
 
@@ -112,14 +125,15 @@ def _as_plain(
         "family": None,
     }
     if ranged is not None:
+        unit = "_s" if ranged.family.of_time else ""
         plain["family"] = {
             "text": ranged.family.text,
-            "from_s": ranged.family.from_s,
-            "to_s": ranged.family.to_s,
+            f"from{unit}": ranged.family.from_s,
+            f"to{unit}": ranged.family.to_s,
             "ranges": [
                 {
-                    "from_s": each.from_s,
-                    "to_s": each.to_s,
+                    f"from{unit}": each.from_s,
+                    f"to{unit}": each.to_s,
                     "best_index": each.best_index,
                     "best": dict(answers.assignments[each.best_index]),
                     "epsilon": [each.least_epsilon, each.largest_epsilon],
@@ -127,7 +141,11 @@ def _as_plain(
                 for each in ranged.ranges
             ],
             "points": [
-                {"time_s": each.time_s, "best_index": each.best_index, "epsilon": each.epsilon}
+                {
+                    "time_s" if unit else "value": each.time_s,
+                    "best_index": each.best_index,
+                    "epsilon": each.epsilon,
+                }
                 for each in ranged.points
             ],
         }
@@ -153,9 +171,8 @@ def _plain_recommendation(answers: WhatIf, found: Recommendation) -> dict[str, A
 def _print(
     answers: WhatIf, single: Sequence[Recommendation], ranged: FamilyAnswer | None, plot: Path | None
 ) -> None:
-    from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal(highlight=False, soft_wrap=True)
     named = {each.best_index for each in single}
     if single:
         console.print(_recommendation_table(single))
@@ -175,13 +192,15 @@ def _print(
 def _recommendation_table(single: Sequence[Recommendation]) -> Table:
     from rich.table import Table
 
+    from utilitune.domain import rounded_up
+
     table = Table("utility", "take", "within ε", "its mean utility", "may be better", box=None)
     for each in single:
         best = each.best_index
         table.add_row(
             str(each.utility),
             f"configuration {best}",
-            f"{each.epsilon:.3f}",
+            rounded_up(each.epsilon),
             f"{each.lower[best]:.3f} to {each.upper[best]:.3f}",
             f"{each.contenders} others",
         )
@@ -191,13 +210,13 @@ def _recommendation_table(single: Sequence[Recommendation]) -> Table:
 def _range_table(ranged: FamilyAnswer) -> Table:
     from rich.table import Table
 
-    from utilitune.utility import format_duration
+    from utilitune.domain import rounded_up
 
     table = Table(f"* in {ranged.family.text}", "take", "within ε", box=None)
     for each in ranged.ranges:
         table.add_row(
-            f"{format_duration(each.from_s)} to {format_duration(each.to_s)}",
+            f"{ranged.family.shown(each.from_s)} to {ranged.family.shown(each.to_s)}",
             f"configuration {each.best_index}",
-            f"{each.least_epsilon:.3f} to {each.largest_epsilon:.3f}",
+            f"{rounded_up(each.least_epsilon)} to {rounded_up(each.largest_epsilon)}",
         )
     return table

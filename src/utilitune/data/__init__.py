@@ -3,6 +3,7 @@
 ::
 
     matrix      RuntimeMatrix: what every reader gives and every procedure takes
+    solutions   what the runs of a matrix have found, where quality counts
     reading     read_matrix, write_matrix: from a user's words to the right reader
     arff, aslib, tables, arrays, pickles      one file format each
     synthetic   SyntheticSpec, generate: seeded data and look-alikes of public ones

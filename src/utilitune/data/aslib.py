@@ -21,6 +21,7 @@ from utilitune.data.arff import ArffTable, read_arff
 from utilitune.data.files import read_text
 from utilitune.data.matrix import RuntimeMatrix
 from utilitune.errors import DataError, did_you_mean
+from utilitune.outside import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +84,8 @@ def read_description(path: Path) -> AslibDescription:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         raise DataError("this is not valid YAML", path=path, line=mark and mark.line + 1) from error
+    except (ValueError, LookupError, RecursionError) as error:  # numbers, dates and depths that nobody means
+        raise DataError("this is not valid YAML, or holds values that make no sense", path=path) from error
     if not isinstance(content, dict):
         raise DataError("expected `name: value` lines, as ASlib prescribes", path=path)
     return AslibDescription(
@@ -94,7 +97,7 @@ def _cutoff(value: object, path: Path) -> float:
     if value is None or value == "?":
         return math.inf
     try:
-        cutoff_s = float(str(value))
+        cutoff_s = number_in(str(value))
     except ValueError:
         cutoff_s = math.nan
     if not cutoff_s > 0:
@@ -172,7 +175,7 @@ def _required(table: ArffTable, name: str) -> list[str]:
 def _repetitions(table: ArffTable) -> Iterator[float]:
     for value, line in zip(_required(table, "repetition"), table.lines, strict=True):
         try:
-            yield float(value)
+            yield number_in(value)
         except ValueError:
             raise DataError(
                 f"the repetition must be a number, not {value!r}", path=table.path, line=line

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from utilitune.data.solutions import RecordedSolutions
+
+
+_ROW_STREAM = 1
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RuntimeMatrix:
@@ -38,6 +43,10 @@ class RuntimeMatrix:
         source: Where the data came from, for messages and reports.
         features: n × d numbers that describe the configurations (NaN where a parameter is inactive), or None.
         feature_names: One name per feature.
+        random_columns: Whether the instance order is known to be random, because it was drawn here.
+        random_rows: Whether the order of the configurations is, likewise.
+        solutions: What the runs have found, where the quality of solutions counts; a run that failed then has
+            the time after which it did.
 
     Example:
         >>> matrix = RuntimeMatrix.from_array([[1.0, 7.0], [2.0, 3.0]], cutoff_s=5)
@@ -55,6 +64,9 @@ class RuntimeMatrix:
     source: str = "array"
     features: NDArray[np.float64] | None = None
     feature_names: tuple[str, ...] = ()
+    random_columns: bool = False
+    random_rows: bool = False
+    solutions: RecordedSolutions | None = None
 
     def __post_init__(self) -> None:
         cutoff_s = _checked_cutoff(self.cutoff_s, self.source)
@@ -75,6 +87,8 @@ class RuntimeMatrix:
                     path=self.source,
                 )
             object.__setattr__(self, "features", features)
+        if self.solutions is not None:
+            self.solutions.check((rows, width), self.source)
 
     @classmethod
     def from_array(
@@ -127,17 +141,18 @@ class RuntimeMatrix:
             raise UsageError(f"the number of resampled instances must be at least 1, not {count}")
         try:
             draws = _generator(seed).integers(0, self.positions, count)
-            return replace(self, columns=self.columns[draws])
+            return replace(self, columns=self.columns[draws], random_columns=True)
         except MemoryError:
             raise UsageError(f"{count} resampled instances do not fit into memory; draw fewer") from None
 
     def shuffle_rows(self, seed: int) -> RuntimeMatrix:
-        """The same configurations in a random order, by ``numpy.random.default_rng(seed).permutation(n)``."""
-        return self.take_rows(_generator(seed).permutation(self.rows))
+        """The same configurations in a random order, by `random_order`."""
+        return replace(self.take_rows(random_order(seed, self.rows)), random_rows=True)
 
     def shuffle_columns(self, seed: int) -> RuntimeMatrix:
-        """Every instance once, in a random order, by ``numpy.random.default_rng(seed).permutation(M)``."""
-        return replace(self, columns=_generator(seed).permutation(len(self.instances)))
+        """The same instances in a random order, by ``numpy.random.default_rng(seed).permutation(M)``."""
+        order = self.columns[_generator(seed).permutation(self.positions)]
+        return replace(self, columns=order, random_columns=True)
 
     def take_rows(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> RuntimeMatrix:
         """Only these configurations, in this order."""
@@ -149,6 +164,8 @@ class RuntimeMatrix:
             runtimes_s=self.runtimes_s[chosen],
             configurations=tuple(self.configurations[row] for row in chosen),
             features=None if self.features is None else self.features[chosen],
+            random_rows=False,
+            solutions=None if self.solutions is None else self.solutions.take_rows(chosen),
         )
 
     def _refuse_impossible(self, runtimes_s: NDArray[np.floating[Any]]) -> None:
@@ -163,6 +180,16 @@ class RuntimeMatrix:
             f" {self.instances[column]!r} is {what}; use infinity for a run that did not finish",
             path=self.source,
         )
+
+
+def random_order(seed: int, rows: int) -> NDArray[np.int64]:
+    """A random order of configurations, by ``numpy.random.default_rng([seed, 1]).permutation(rows)``.
+
+    The order of the instances follows from the seed alone. From one stream for both, a square matrix would
+    get the same order for rows and columns, and a promise needs them to be independent.
+    """
+    _generator(seed)
+    return np.random.default_rng([seed, _ROW_STREAM]).permutation(rows)
 
 
 def _generator(seed: int) -> np.random.Generator:

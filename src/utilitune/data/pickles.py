@@ -21,7 +21,10 @@ import numpy as np
 
 from utilitune.data.files import unreadable
 from utilitune.data.matrix import RuntimeMatrix
+from utilitune.data.pickle_scan import NOT_PLAIN, scan
+from utilitune.data.unfolding import most_unfolded, require_room
 from utilitune.errors import DataError
+from utilitune.outside import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST_PICKLE_BYTES = 2 << 30
+_MEMORY_PER_BYTE = 20
+"""Bytes that one byte of a large pickle may become; a number of nine bytes becomes thirty-two."""
+
+_ALWAYS_FINE_BYTES = 64 << 20
+_PIECE_BYTES = 1 << 24
 _BROKEN = (
     pickle.UnpicklingError,
     ArithmeticError,
@@ -57,7 +65,8 @@ class PlainUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> NoReturn:
         """Refuse: a pickle of runtimes needs no classes and no functions."""
         raise DataError(
-            f"refused to load {module}.{name}: only lists, dictionaries, text and numbers are read"
+            f"refused to load {shortened(f'{module}.{name}', 200)}: "
+            "only lists, dictionaries, text and numbers are read"
         )
 
     def persistent_load(self, pid: object) -> NoReturn:
@@ -71,19 +80,32 @@ def read_measurements(path: Path, cutoff_s: float) -> RuntimeMatrix:
         with path.open("rb") as raw:
             if path.suffix != ".gz":
                 return matrix_from_pickle(raw, cutoff_s, source=str(path))
+            most_bytes = most_unfolded(path.stat().st_size)
             with gzip.open(raw) as unzipped:
-                return matrix_from_pickle(unzipped, cutoff_s, source=str(path))
+                return matrix_from_pickle(unzipped, cutoff_s, source=str(path), most_bytes=most_bytes)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError("this is not a gzip file, or it is damaged", path=path) from error
     except OSError as error:
         raise unreadable(path, error) from error
 
 
-def matrix_from_pickle(stream: BinaryReader, cutoff_s: float, source: str) -> RuntimeMatrix:
-    """Read a pickle of runtimes from an open file (or a member of an archive)."""
-    content = stream.read(LARGEST_PICKLE_BYTES + 1)
-    if len(content) > LARGEST_PICKLE_BYTES:
-        raise DataError(f"the pickle is larger than {LARGEST_PICKLE_BYTES >> 30} GiB", path=source)
+def matrix_from_pickle(
+    stream: BinaryReader, cutoff_s: float, source: str, most_bytes: int = LARGEST_PICKLE_BYTES
+) -> RuntimeMatrix:
+    """Read a pickle of runtimes from an open file (or a member of an archive).
+
+    Args:
+        stream: Where it begins.
+        cutoff_s: Where its runs were stopped.
+        source: What to call it.
+        most_bytes: How large it may be.
+    """
+    content = _content(stream, min(most_bytes, LARGEST_PICKLE_BYTES), source)
+    found, taken_bytes = scan(content)
+    if found == NOT_PLAIN:
+        raise DataError("this is not a pickle of plain runtimes, or it is damaged", path=source)
+    fair_bytes = max(_ALWAYS_FINE_BYTES, _MEMORY_PER_BYTE * len(content))
+    require_room(taken_bytes, source, most_bytes=min(fair_bytes, most_unfolded(len(content))))
     try:
         loaded = PlainUnpickler(io.BytesIO(content), encoding="latin-1").load()
         configurations, rows = _by_configuration(loaded)
@@ -96,6 +118,20 @@ def matrix_from_pickle(stream: BinaryReader, cutoff_s: float, source: str) -> Ru
     return RuntimeMatrix.from_array(
         runtimes_s, cutoff_s, configurations=configurations, instances=instances, source=source
     )
+
+
+def _content(stream: BinaryReader, most_bytes: int, source: str) -> bytes:
+    """Everything in a stream, read piece by piece: a piece as large as the limit would be made at once."""
+    pieces: list[bytes] = []
+    left_bytes = most_bytes
+    while piece := stream.read(_PIECE_BYTES):
+        pieces.append(piece)
+        left_bytes -= len(piece)
+        if left_bytes < 0:
+            raise DataError(
+                f"the pickle is larger than the {most_bytes >> 20} MiB that it may be", path=source
+            )
+    return b"".join(pieces)
 
 
 def _by_configuration(loaded: object) -> tuple[tuple[str, ...] | None, list[object]]:

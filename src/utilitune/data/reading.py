@@ -38,6 +38,7 @@ from utilitune.data.shipping import PREFIX, SHIPPED, read_shipped
 from utilitune.data.synthetic import LOOKALIKES, generate, parse_synthetic
 from utilitune.data.tables import read_csv, write_csv
 from utilitune.errors import DataError, UsageError, did_you_mean
+from utilitune.outside import exists, is_folder
 from utilitune.utility.durations import parse_duration
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 _MINISAT_FILE = "measurements.dump"
 _OPTIONS = ("cutoff", "seed")
+_MOST_SEED_DIGITS = 18
 
 
 def read_matrix(source: str | Path, *, measure: str | None = None) -> RuntimeMatrix:
@@ -56,7 +58,7 @@ def read_matrix(source: str | Path, *, measure: str | None = None) -> RuntimeMat
     """
     text = str(source)
     options: dict[str, str] = {}
-    if "?" in text and not Path(text).exists():
+    if "?" in text and not exists(text):
         text, _, query = text.partition("?")
         options = _options(query)
     matrix = _read(text, _seed(options), measure)
@@ -71,6 +73,8 @@ def write_matrix(matrix: RuntimeMatrix, path: str | Path) -> None:
         raise UsageError(
             f"{target}: a runtime matrix is written as .csv or .npz; choose one of these endings"
         )
+    if matrix.solutions is not None and target.suffix != ".npz":
+        raise UsageError(f"{target}: recorded solutions are written as .npz; choose this ending")
     writers[target.suffix](matrix, target)
 
 
@@ -86,11 +90,11 @@ def _read(text: str, seed: int | None, measure: str | None) -> RuntimeMatrix:
     path = Path(text)
     if path.name == RUNS_FILE:
         path = path.parent
-    if path.is_dir() and (path / RUNS_FILE).exists():
+    if is_folder(path) and exists(path / RUNS_FILE):
         _refuse_seed(seed, text)
         return read_aslib(path, measure)
     _refuse_measure(measure, text)
-    if text in DATA_SETS and not path.exists():
+    if text in DATA_SETS and not exists(path):
         return read_data_set(DATA_SETS[text], seed)
     _refuse_seed(seed, text)
     return _read_file(path)
@@ -108,9 +112,9 @@ def _synthetic(kind: str, rest: str, seed: int | None) -> RuntimeMatrix:
 
 def _read_file(path: Path) -> RuntimeMatrix:
     """Read a single file by the ending of its name."""
-    if path.is_dir():
+    if is_folder(path):
         raise DataError(f"the folder has no {RUNS_FILE}, so it is not an ASlib scenario", path=path)
-    if not path.exists():
+    if not exists(path):
         raise DataError(f"there is no such data; {did_you_mean(str(path), _known_sources(path))}", path=path)
     if path.name in (_MINISAT_FILE, _MINISAT_FILE + ".gz"):
         return read_measurements(path, MINISAT_CUTOFF_S)
@@ -138,9 +142,7 @@ def _known_sources(path: Path) -> list[str]:
 
 
 def _looks_like_data(path: Path) -> bool:
-    return (
-        path.suffix in (".csv", ".npy", ".npz") or _MINISAT_FILE in path.name or (path / RUNS_FILE).exists()
-    )
+    return path.suffix in (".csv", ".npy", ".npz") or _MINISAT_FILE in path.name or exists(path / RUNS_FILE)
 
 
 def _options(query: str) -> dict[str, str]:
@@ -155,8 +157,11 @@ def _seed(options: dict[str, str]) -> int | None:
     text = options.get("seed")
     if text is None:
         return None
-    if not text.isdecimal():
-        raise DataError(f"the seed of a data source must be a whole number of at least 0, not {text!r}")
+    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_SEED_DIGITS):
+        raise DataError(
+            "the seed of a data source must be a whole number of at least 0 and at most "
+            f"{_MOST_SEED_DIGITS} digits, not {text!r}"
+        )
     return int(text)
 
 
@@ -173,7 +178,9 @@ def _with_cutoff(matrix: RuntimeMatrix, text: str) -> RuntimeMatrix:
 
 def _refuse_measure(measure: str | None, text: str) -> None:
     if measure is not None:
-        raise DataError(f"only an ASlib scenario has several measures to choose from, and {text!r} is none")
+        raise DataError(
+            f"only an ASlib scenario has several measures to choose from, and {text!r} is not one"
+        )
 
 
 def _refuse_seed(seed: int | None, text: str) -> None:

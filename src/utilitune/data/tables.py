@@ -25,6 +25,7 @@ import numpy as np
 from utilitune.data.files import read_text, replacing
 from utilitune.data.matrix import RuntimeMatrix
 from utilitune.errors import DataError, UsageError
+from utilitune.outside import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +96,7 @@ def _split_comments(text: str, path: Path) -> tuple[float, int, str]:
         match = _CUTOFF.match(text[start:end].strip())
         if match is not None:
             try:
-                cutoff_s = float(match[1])
+                cutoff_s = number_in(match[1])
             except ValueError:
                 cutoff_s = math.nan
             if not cutoff_s > 0:
@@ -137,15 +138,17 @@ def _is_runtime(cell: str) -> bool:
     if text in _UNFINISHED:
         return bool(text)
     try:
-        float(text)
+        number_in(text)
     except ValueError:
         return False
     return True
 
 
 def _runtimes(cells: list[str], path: Path, line: int) -> NDArray[np.float64]:
+    together = "".join(cells)
+    read = float if "_" not in together and together.isascii() else number_in
     try:
-        values = np.array([float(cell) for cell in cells])
+        values = np.array([read(cell) for cell in cells])
     except ValueError:
         values = np.array([_seconds(cell) for cell in cells])
     wrong = np.flatnonzero(~(values >= 0))
@@ -163,6 +166,6 @@ def _seconds(cell: str) -> float:
     """A runtime, ∞ for one of the words for "did not finish", NaN for anything else."""
     text = cell.strip().lower()
     try:
-        return math.inf if text in _UNFINISHED else float(text)
+        return math.inf if text in _UNFINISHED else number_in(text)
     except ValueError:
         return math.nan

@@ -22,7 +22,7 @@ OUTPUT_BYTES = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """What a run may consume.
 
     Attributes:
@@ -57,7 +57,7 @@ class Job:
     """Something to run, within limits."""
 
     task: Task
-    limits: Limits
+    limits: RunLimits
 
 
 class Backend(Protocol):

@@ -13,6 +13,7 @@ the module's own imports find everything untouched.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _HEADER = struct.Struct("!I")
+_WANTED = ("status", "runtime", "detail", "quality", "bound")
+_LONGEST_DETAIL = 2_000
 _LONGEST_REPORT = 8_000  # characters; six bytes each at most, so a report always fits into its pipe
 
 
@@ -94,6 +97,8 @@ def _fork_twice(connection: socket.socket, perform: Callable[[], NoReturn]) -> i
 def _perform(function: Callable[..., Any], call: dict[str, Any], descriptors: list[int]) -> NoReturn:
     """Make the call in this fresh process and end it."""
     output, report = descriptors
+    caller = os.getpid()
+    os.set_inheritable(report, False)  # noqa: FBT003 -- what the function starts has no say in its report
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.dup2(output, 1)
@@ -103,15 +108,53 @@ def _perform(function: Callable[..., Any], call: dict[str, Any], descriptors: li
         os.chdir(call["directory"])
     code = 0
     try:
-        outcome = {"returned": _sendable(function(**call["arguments"]))}
+        outcome = {"returned": _sendable(_called(function, call, report))}
     except BaseException:  # noqa: BLE001 (whatever the function raises, even SystemExit, is its outcome)
-        text = traceback.format_exc()
-        sys.stderr.write(text)
+        if os.getpid() != caller:
+            _leave(1)
+        text = _what_was_raised()
         outcome = {"raised": text[-_LONGEST_REPORT:]}
         code = 1
+    if os.getpid() == caller:  # a process that the function has forked may return as well, but not for it
+        os.write(report, json.dumps(outcome).encode("ascii"))
+    _leave(code)
+
+
+def _called(function: Callable[..., Any], call: dict[str, Any], descriptor: int) -> Any:  # noqa: ANN401 (the function's)
+    """Make the call, passing on what the function reports of solutions while it runs."""
+
+    def report(quality: Any, bound: Any = None) -> None:  # noqa: ANN401 (whatever behaves like a number)
+        told = "none" if bound is None else repr(float(bound))
+        os.write(descriptor, f"solution {float(quality)!r} {told}\n".encode("ascii"))
+
+    if call.get("reports") == "call":
+        return function(**call["arguments"], report=report)
+    returned = function(**call["arguments"])
+    if call.get("reports") != "yield":
+        return returned
+    while True:
+        try:
+            found = next(returned)
+        except StopIteration as end:
+            return end.value
+        report(*found) if isinstance(found, tuple) else report(found)
+
+
+def _what_was_raised() -> str:
+    """The traceback of the error under way, which is also written to the output."""
+    try:
+        text = traceback.format_exc()
+    except BaseException as error:  # noqa: BLE001 (an exception may even fail to say what it is)
+        text = f"{type(error).__name__} while the function's error was written down\n"
+    with contextlib.suppress(BaseException):  # the function may have closed or replaced the stream
+        sys.stderr.write(text)
+    return text
+
+
+def _leave(code: int) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    os.write(report, json.dumps(outcome).encode("ascii"))
+        with contextlib.suppress(BaseException):
+            stream.flush()
     os._exit(code)
 
 
@@ -119,12 +162,21 @@ def _sendable(value: Any) -> Any:  # noqa: ANN401 (whatever the user's function 
     """What the judge wants to know of a return value: a number, False, or a dictionary."""
     if hasattr(value, "item") and getattr(value, "size", 1) == 1:
         value = value.item()
-    if value is False or isinstance(value, int | float):
-        return value
     if isinstance(value, dict):
-        wanted = {name: value[name] for name in ("status", "runtime", "detail") if name in value}
-        return {name: v if isinstance(v, int | float) else str(v)[:2000] for name, v in wanted.items()}
-    return None
+        wanted = {name: value[name] for name in _WANTED if name in value}
+        return {name: _simple(part) for name, part in wanted.items()}
+    return _simple(value) if isinstance(value, int | float) else None
+
+
+def _simple(value: Any) -> Any:  # noqa: ANN401 (the same)
+    """A number as it is, if it is one that can be written down; anything else as text."""
+    if not isinstance(value, int | float):
+        return str(value)[:_LONGEST_DETAIL]
+    try:
+        float(value)
+    except OverflowError:
+        return "a number beyond all bounds"
+    return value
 
 
 def _send(connection: socket.socket, message: dict[str, Any]) -> None:

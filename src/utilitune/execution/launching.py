@@ -7,6 +7,7 @@ and a CPU limit of the kernel as a backstop.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import resource
@@ -19,6 +20,7 @@ import sys
 from utilitune.execution import wire
 
 CPU_BACKSTOP_S = 5
+_LONGEST_SHEBANG = 256
 _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU, signal.SIGINT, signal.SIGTERM)
 _FORK_SERVER = os.path.join(os.path.dirname(__file__), "forkserver.py")  # noqa: PTH118, PTH120 (pathlib would slow every supervisor's start)
 
@@ -52,7 +54,7 @@ class Launcher:
         return frozenset(server.pid for server in self._servers.values())
 
     def forget_server(self, pid: int) -> bool:
-        """Drop a fork server that has ended; False if `pid` is none."""
+        """Drop a fork server that has ended; False if `pid` is not that of a fork server."""
         for key, server in self._servers.items():
             if server.pid == pid:
                 server.connection.close()
@@ -93,7 +95,7 @@ class Launcher:
                 setsigdef=_DEFAULT_SIGNALS,
             )
         except OSError as error:
-            raise LaunchError(f"cannot start {argv[0]!r}: {error.strerror}") from None
+            raise LaunchError(f"cannot start {argv[0]!r}: {_reason(error, argv[0])}") from None
         except ValueError as error:  # an argument or variable that cannot be passed on
             raise LaunchError(f"cannot start {argv[0]!r}: {error}") from None
         finally:
@@ -186,6 +188,22 @@ def _located(program: str, search_path: str | None) -> str:
     if found is None:
         raise FileNotFoundError(2, "it is not on the PATH")
     return found
+
+
+def _reason(error: OSError, program: str) -> str:
+    """Why a program cannot be started; the system says "no such file" also of a missing interpreter."""
+    try:
+        with open(program, "rb") as stream:  # noqa: PTH123 (the same)
+            first = stream.readline(_LONGEST_SHEBANG)
+    except OSError:
+        return str(error.strerror)
+    words = first[2:].split(None, 1)
+    if error.errno == errno.ENOENT and first.startswith(b"#!") and words:
+        interpreter = words[0].decode("utf-8", "replace")
+        return f"its first line asks for the interpreter {interpreter!r}, which does not exist"
+    if error.errno == errno.ENOEXEC:
+        return "it is no program for this machine, and its first line names no interpreter (#!/bin/sh)"
+    return str(error.strerror)
 
 
 def _limit_cpu(pid: int, captime_s: float) -> None:

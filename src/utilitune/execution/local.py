@@ -2,8 +2,9 @@
 
 The coordinator only passes messages; spawning, metering and killing happen in the supervisors. One that
 dies is replaced and its job given to the new one; if that dies too, the job comes out as one that could
-not be started. What a killed supervisor leaves behind carries a mark in its environment, by which it is
-found and killed before the new one starts.
+not be started. What a killed supervisor leaves behind is found by its traces (`leftovers`) and killed before
+the new one starts; if we are killed as well, the watcher does that (`watcher`), and if that is killed too,
+whoever works in the same run folder next.
 """
 
 from __future__ import annotations
@@ -20,19 +21,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from utilitune.errors import TargetError, UsageError
-from utilitune.execution import platform, wire
-from utilitune.execution.metering import kill_marked
-from utilitune.targets.base import Call, Ending, RawResult
+from utilitune.execution import cgroups, leftovers, platform, wire
+from utilitune.execution.leftovers import MARK, Traces
+from utilitune.execution.watcher import guard_supervisor
+from utilitune.targets.base import REPORTED, Call, Ending, RawResult
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from utilitune.execution.backend import Job
 
-MARK = "UTILITUNE_SUPERVISOR"
+TRACES_NAME = "workers"
+"""The folder in a run folder that holds the traces of supervisors at work."""
+
 _BOOTSTRAP = (
     "import sys; sys.path.append(sys.argv.pop()); from utilitune.execution.worker import main; main()"
 )
+_SUPERVISOR = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP)
 _PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 _LAUNCHES = 2
 _CLOSING_PATIENCE_S = 5.0
@@ -49,9 +54,10 @@ class LocalBackend:
 
     Args:
         workers: How many runs are made at the same time.
+        folder: The run folder, held by us alone; what was left alive there by a kill is ended first.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, folder: Path | None = None) -> None:
         platform.require_supported_platform()
         if workers < 1:
             raise UsageError(f"the number of workers must be at least 1, not {workers}")
@@ -59,6 +65,9 @@ class LocalBackend:
         self._slots: list[_Slot] = []
         self._by_job: dict[int, _Slot] = {}
         self._submitted = 0
+        self._traces = "" if folder is None else os.fspath(folder / TRACES_NAME)
+        if folder is not None and platform.follows_process_trees():
+            leftovers.sweep(self._traces)
         try:
             for _ in range(workers):
                 self._add_slot()
@@ -132,7 +141,7 @@ class LocalBackend:
         self.close()
 
     def _add_slot(self) -> _Slot:
-        slot = _Slot()
+        slot = _Slot(self._traces)
         self._slots.append(slot)
         self._selector.register(slot.connection, selectors.EVENT_READ, slot)
         return slot
@@ -180,26 +189,32 @@ class _Slot:
 
     Jobs travel under a number of their own that is never used again, so that a request to cancel one
     that has just ended cannot hit its successor.
+
+    Args:
+        folder: Where its traces are kept; empty for nowhere.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str) -> None:
         self.job_id: int | None = None
         self.number = 0
         self.message = b""
         self.launches = 0
         self.frames = wire.FrameReader()
-        self._mark = f"{MARK}={secrets.token_hex(8)}"
+        mark = secrets.token_hex(8)
+        follows = platform.follows_process_trees()
+        self._traces = Traces(mark, cgroups.group_path(mark) if follows else "")
         self.connection, theirs = socket.socketpair()
-        mode = "tree" if platform.follows_process_trees() else "group"
-        command = [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP, str(theirs.fileno()), mode]
         with theirs:
             try:
+                self._kept = leftovers.keep(folder, self._traces) if folder and follows else ""
+                mode = ("tree" if follows else "group", self._traces.group, self._kept)
+                self._guard = guard_supervisor(self._traces if follows else None, self._kept)
                 self._process = subprocess.Popen(
-                    [*command, _PACKAGE_PARENT],
+                    [*_SUPERVISOR, str(theirs.fileno()), *mode, _PACKAGE_PARENT],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
-                    env={**os.environ, MARK: self._mark.partition("=")[2]},
+                    env={**os.environ, MARK: mark},
                     pass_fds=[theirs.fileno()],
                     start_new_session=True,
                 )
@@ -225,7 +240,11 @@ class _Slot:
             self._process.kill()
             self._process.wait()
         if self._process.returncode != 0 and platform.follows_process_trees():
-            kill_marked(os.fsencode(self._mark), _CLOSING_PATIENCE_S)
+            leftovers.end(self._traces, self._kept)
+        cgroups.remove(self._traces.group)
+        self._guard()
+        if self._kept:
+            leftovers.forget(self._kept)
 
 
 def _as_message(job: Job) -> dict[str, Any]:
@@ -245,17 +264,20 @@ def _as_message(job: Job) -> dict[str, Any]:
             "arguments": dict(task.arguments),
             "search_path": list(task.search_path),
             "directory": task.directory,
+            "reports": None if task.reports is None else task.reports.value,
         }
-        return {**message, "watch": [], "call": call}
+        return {**message, "watch": [], "call": call, "trace": REPORTED if task.reports else None}
     return {
         **message,
         "argv": list(task.argv),
         "environment": dict(task.environment),
         "directory": task.directory,
         "watch": list(task.watch),
+        "trace": None if task.trace is None else list(task.trace),
     }
 
 
 def _as_result(message: dict[str, Any]) -> RawResult:
     values = {**message, "ending": Ending(message["ending"])}
-    return RawResult(**{**values, "matches": tuple(message.get("matches", ()))})
+    seen = tuple(tuple(point) for point in message.get("trace", ()))
+    return RawResult(**{**values, "matches": tuple(message.get("matches", ())), "trace": seen})

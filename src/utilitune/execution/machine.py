@@ -1,10 +1,8 @@
-"""What the runs were made on, kept beside their results. Nothing here names the machine."""
+"""How many cores there are for our runs, and whether they are all taken."""
 
 from __future__ import annotations
 
 import os
-import platform
-from pathlib import Path
 
 
 def available_cores() -> int:
@@ -14,15 +12,10 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def machine_facts() -> dict[str, str | int]:
-    """Processor, cores, memory, kernel and Python version."""
-    return {
-        "processor": _processor(),
-        "cores": available_cores(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
-        "system": f"{platform.system()} {platform.release()}",
-        "python": platform.python_version(),
-    }
+def cores_text() -> str:
+    """How many cores this process may use, in words."""
+    count = available_cores()
+    return "1 core" if count == 1 else f"{count} cores"
 
 
 def oversubscribed(workers: int) -> bool:
@@ -33,12 +26,3 @@ def oversubscribed(workers: int) -> bool:
     """
     cores = available_cores()
     return workers > cores or os.getloadavg()[0] > cores + 0.5
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())

@@ -10,10 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from utilitune.domain import Measure, RunOutcome, RunStatus
+from utilitune.domain import Measure, RunOutcome, RunStatus, TracePoint
 from utilitune.errors import TargetError
-from utilitune.execution.backend import OUTPUT_BYTES, Job, Limits
-from utilitune.targets.base import Command, Ending, Invocation, RawResult, Target, Verdict
+from utilitune.execution.backend import OUTPUT_BYTES, Job, RunLimits
+from utilitune.outside import storable
+from utilitune.targets.base import (
+    Command,
+    Ending,
+    Invocation,
+    RawResult,
+    Solution,
+    Target,
+    Verdict,
+    trace_of,
+)
 
 DISAGREEMENT = "The wrapper reported"
 """How the sentence on a wrapper that measures differently begins."""
@@ -42,6 +52,7 @@ class RunRules:
             ten times the captime and a minute.
         grace_s: Seconds between SIGTERM and SIGKILL for a run that is stopped.
         output_bytes: How much of the end of the output is kept.
+        anytime: Whether what a run reports while it runs is kept, with its time.
     """
 
     target: Target
@@ -50,6 +61,7 @@ class RunRules:
     wall_limit_s: float | None = None
     grace_s: float = 0.0
     output_bytes: int = OUTPUT_BYTES
+    anytime: bool = False
 
     def job(self, invocation: Invocation) -> Job:
         """Write one run down for a backend.
@@ -60,7 +72,7 @@ class RunRules:
         wall_limit_s = self.wall_limit_s
         if wall_limit_s is None:
             wall_limit_s = 10 * invocation.captime_s + 60
-        limits = Limits(
+        limits = RunLimits(
             measure=self.measure,
             captime_s=None if self.target.reports_runtime else invocation.captime_s,
             wall_limit_s=wall_limit_s,
@@ -81,7 +93,12 @@ class RunRules:
         if raw.ending is Ending.CANCELLED:
             raise ValueError("a cancelled run has no outcome")
         measured_s = raw.cpu_s if self.measure is Measure.CPU else raw.wall_s
+        solution = self.target.solution(raw)
         verdict = self._verdict(invocation, raw, measured_s)
+        if verdict.status is RunStatus.FINISHED and self.target.reports_quality and solution.quality is None:
+            verdict = Verdict(
+                RunStatus.CRASHED, f"{solution.problem}, but the quality of its solution is what counts"
+            )
         runtime_s = measured_s if verdict.runtime_s is None else verdict.runtime_s
         late = verdict.status is RunStatus.FINISHED and runtime_s > invocation.captime_s
         status = RunStatus.TIMEOUT if late else verdict.status
@@ -94,10 +111,27 @@ class RunRules:
             peak_memory_bytes=raw.peak_memory_bytes,
             exit_code=raw.exit_code,
             overshoot_s=max(0.0, measured_s - invocation.captime_s) if stopped else 0.0,
-            output_tail=raw.output_tail,
-            detail=verdict.detail,
+            output_tail=storable(raw.output_tail),
+            detail=storable(verdict.detail),
+            quality=solution.quality,
+            bound=solution.bound,
+            trace=self._trace(invocation, raw, solution, measured_s),
         )
         return Judged(outcome, measured_s, verdict.reported_s)
+
+    def _trace(
+        self, invocation: Invocation, raw: RawResult, solution: Solution, measured_s: float
+    ) -> tuple[TracePoint, ...]:
+        """What the run reported while it ran; what a function returns is found when it ends."""
+        if not self.anytime:
+            return ()
+        points = trace_of(raw.trace, invocation.captime_s)
+        if raw.ending is not Ending.EXITED or solution.quality is None:
+            return points
+        if any(point.quality == solution.quality for point in points):
+            return points
+        ended_s = max(min(measured_s, invocation.captime_s), points[-1].time_s if points else 0.0)
+        return (*points, TracePoint(ended_s, solution.quality, solution.bound))
 
     def disagreement(self, invocation: Invocation, judged: Judged, unnoticed_s: float = _UNNOTICED_S) -> str:
         """A sentence where a finished run's own figure is far from the measured one, else nothing.
@@ -126,6 +160,8 @@ class RunRules:
         late = not self.target.reports_runtime and measured_s > invocation.captime_s
         if raw.ending is Ending.CAPTIME or late:
             return Verdict(RunStatus.TIMEOUT)
+        if raw.match_problem:
+            return Verdict(RunStatus.CRASHED, raw.match_problem)
         return self.target.judge(invocation, raw)
 
     def _memory_text(self) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from utilitune.execution.backend import Job
+    from utilitune.targets.base import Seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class SimulatedRun:
         output: What it would print.
         matches: What the watched patterns would find.
         report: What a Python function would leave behind (JSON).
+        trace: What it would report while it runs, as it would arrive.
     """
 
     runtime_s: float
@@ -38,6 +40,7 @@ class SimulatedRun:
     output: str = ""
     matches: tuple[str | None, ...] = ()
     report: str = ""
+    trace: tuple[Seen, ...] = ()
 
 
 class SimulatedBackend:
@@ -123,7 +126,8 @@ def _limited(run: SimulatedRun, job: Job) -> RawResult:
     captime_s = math.inf if job.limits.captime_s is None else job.limits.captime_s
     if run.runtime_s > min(captime_s, job.limits.wall_limit_s):
         if captime_s <= job.limits.wall_limit_s:
-            return RawResult(Ending.CAPTIME, captime_s, captime_s, exit_code=-9)
+            seen = tuple(point for point in run.trace if point[0] <= captime_s)
+            return RawResult(Ending.CAPTIME, captime_s, captime_s, exit_code=-9, trace=seen)
         return RawResult(Ending.WALL_LIMIT, job.limits.wall_limit_s, job.limits.wall_limit_s, exit_code=-9)
     return RawResult(
         Ending.EXITED,
@@ -133,4 +137,5 @@ def _limited(run: SimulatedRun, job: Job) -> RawResult:
         output_tail=run.output,
         matches=run.matches,
         report=run.report,
+        trace=run.trace,
     )

@@ -9,7 +9,8 @@ closed, and should someone else hold it open, the parent's process id has change
 is how long the supervisor sleeps. New threads may appear meanwhile; therefore it never sleeps longer than
 r/cores or `LOOK_AGAIN_S`, whichever is longer. A tree that does nothing is looked at ever less often, up
 to every `IDLE_LOOK_S`. Far from its captime a single process is looked at when its time has doubled; several
-are looked at after every hundredth of their time, lest one vanish unseen whose time nobody inherits.
+are looked at after every hundredth of their time, lest one vanish unseen whose time nobody inherits. A tree
+in which that has happened is looked at every `LOOK_AGAIN_S`.
 
 **How to kill.** Process groups first, since the kernel signals a whole group at one moment and a fork
 cannot slip through; then every process left below the supervisor, again and again until there is none.
@@ -27,8 +28,10 @@ import time
 import traceback
 from collections import deque
 
-from utilitune.execution import wire
+from utilitune.execution import cgroups, wire
+from utilitune.execution.accounts import Account, Book, open_task_clock
 from utilitune.execution.launching import Launcher, LaunchError, LaunchInterrupted
+from utilitune.execution.leftovers import LeaderNote
 from utilitune.execution.metering import (
     GroupMeter,
     Meter,
@@ -37,8 +40,9 @@ from utilitune.execution.metering import (
     become_subreaper,
     own_peak_bytes,
     proportional_bytes,
+    unmapped_bytes,
 )
-from utilitune.execution.output import OutputCollector
+from utilitune.execution.output import OutputCollector, Tracer
 from utilitune.execution.scheduling import ask_to_be_served_first
 
 LOOK_AGAIN_S = 0.01
@@ -46,8 +50,14 @@ SHORTEST_LOOK_S = 0.0002
 IDLE_LOOK_S = 0.02
 TREE_LOOK_SHARE = 0.01
 MEMORY_LOOK_S = 0.1
+FILES_LOOK_S = 0.05
+"""How often open files that live in memory are looked for, where memory is limited."""
+
 MEMORY_BYTES_PER_S = 4e9
 """No program fills memory faster than about this; with the room left it says when to look next."""
+
+STAMP_LOOK_S = 0.001
+"""How old a reading of the CPU clock may be that stamps a line of a trace."""
 
 PARENT_LOOK_S = 2.0
 KILL_PATIENCE_S = 30.0
@@ -86,11 +96,22 @@ class Supervisor:
     Args:
         control: The connection to the coordinator.
         whole_tree: Whether process trees can be followed here.
+        book: The kernel's own book of what we start, where there is one.
+        note: Where the leaders of runs are noted, where somebody may have to look for them.
     """
 
-    def __init__(self, control: socket.socket, *, whole_tree: bool) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        *,
+        whole_tree: bool,
+        book: Book | None = None,
+        note: LeaderNote | None = None,
+    ) -> None:
         self.control = control
         self.whole_tree = whole_tree
+        self.book = book
+        self.note = note
         self.signals = Signals()
         self.launcher = Launcher(control)
         self.cores = len(os.sched_getaffinity(0)) if whole_tree else os.cpu_count() or 1
@@ -109,18 +130,18 @@ class Supervisor:
             self.cancelled.clear()
             self.control.sendall(wire.encode({"id": job["id"], "result": result}))
 
-    def listen(self, timeout_s: float, output: OutputCollector | None = None) -> None:
+    def listen(self, timeout_s: float, *outputs: OutputCollector) -> None:
         """Wait until something happens (a message, a signal, output) or the time has passed."""
         descriptors: list[socket.socket | int] = [self.control, self.signals.descriptor]
-        if output is not None and output.descriptor is not None:
-            descriptors.append(output.descriptor)
+        descriptors += [output.descriptor for output in outputs if output.descriptor is not None]
         ready, _, _ = select.select(descriptors, [], [], min(timeout_s, PARENT_LOOK_S))
         if not ready and os.getppid() != self._parent:
             raise Shutdown
         if self.signals.descriptor in ready:
             self.signals.clear()
-        if output is not None and output.descriptor in ready:
-            output.read()
+        for output in outputs:
+            if output.descriptor in ready:
+                output.read()
         if self.control in ready:
             self._receive()
         if self.signals.asked_to_end:
@@ -144,8 +165,17 @@ class Run:
         self._supervisor = supervisor
         self._job = job
         reading, self._output_end = os.pipe()
-        self._output = OutputCollector(reading, job["output_bytes"], job["watch"])
-        self._report, self._report_end = os.pipe()
+        traced = None if job.get("trace") is None else Tracer(job["trace"], self._moment_s)
+        in_report = "call" in job
+        self._output = OutputCollector(
+            reading, job["output_bytes"], job["watch"], None if in_report else traced
+        )
+        report, self._report_end = os.pipe()
+        self._report = OutputCollector(report, _REPORT_BYTES, [], traced if in_report else None)
+        self._outputs = (self._output, self._report) if in_report and traced else (self._output,)
+        self._tracer = traced
+        self._stamped_s = 0.0
+        self._stamp_cpu_s = 0.0
         self._pid = 0
         self._meter: Meter
         self._exit_code: int | None = None
@@ -153,6 +183,8 @@ class Run:
         self._ended_s = 0.0
         self._peak_bytes = 0
         self._inherited_peak_bytes = 0
+        self._unmapped_bytes = 0
+        self._next_files_look_s = 0.0
         self._next_look_s = 0.0
         self._idle_s = 0.0
         self._last_cpu_s = 0.0
@@ -179,6 +211,7 @@ class Run:
 
     def _launch(self) -> None:
         supervisor = self._supervisor
+        account = self._account()
         try:
             self._inherited_peak_bytes = own_peak_bytes() if supervisor.whole_tree else 0
             self._started_s = time.monotonic()
@@ -188,13 +221,20 @@ class Run:
             os.close(self._report_end)
         if "call" in self._job:
             self._started_s = time.monotonic()  # forking is not part of the call
+            account = self._account(cgroups.process_clock_s(self._pid))
+        if supervisor.note is not None:
+            supervisor.note.note(self._pid)
         self._meter = (
-            TreeMeter(os.getpid(), supervisor.launcher.servers)
+            TreeMeter(os.getpid(), supervisor.launcher.servers, account)
             if supervisor.whole_tree
             else GroupMeter(self._pid)
         )
         pause_s = self._pause_s(0.0, threads=1, resident_bytes=0)
         self._next_look_s = self._started_s + min(pause_s, LOOK_AGAIN_S)
+
+    def _account(self, known_s: float = 0.0) -> Account | None:
+        book = self._supervisor.book
+        return None if book is None else Account(book, self._supervisor.launcher.servers, known_s)
 
     def _watch(self) -> str:
         """Wait for the end of the program or the first limit it reaches; says which."""
@@ -220,7 +260,16 @@ class Run:
                     return limit
             until_s = min(self._next_look_s, wall_limit_s, captime_wall_s)
             timeout_s = max(0.0, until_s - time.monotonic())
-            self._supervisor.listen(timeout_s, self._output)
+            self._supervisor.listen(timeout_s, *self._outputs)
+
+    def _moment_s(self) -> float:
+        """Where the run stands by its measure, for a line that has just arrived."""
+        now_s = time.monotonic()
+        if self._job["measure"] == "wall":
+            return now_s - self._started_s
+        if now_s - self._stamped_s >= STAMP_LOOK_S:
+            self._stamped_s, self._stamp_cpu_s = now_s, max(self._stamp_cpu_s, self._meter.read().cpu_s)
+        return self._stamp_cpu_s
 
     def _look(self, now_s: float) -> str | None:
         """Read the tree; returns the limit it has reached, or plans the next look."""
@@ -238,6 +287,8 @@ class Run:
         pause_s = self._pause_s(reading.cpu_s, reading.threads, resident_bytes)
         elapsed_s = now_s - self._started_s
         routine_s = TREE_LOOK_SHARE * elapsed_s if len(reading.processes) > 1 else elapsed_s
+        if reading.leaks:
+            routine_s = 0.0
         self._next_look_s = now_s + min(pause_s, max(LOOK_AGAIN_S, routine_s))
         return None
 
@@ -256,11 +307,18 @@ class Run:
         return pause_s
 
     def _resident_bytes(self, reading: TreeReading) -> int:
-        """Resident memory of the tree; shared pages are looked at only when they could matter."""
+        """Memory of the tree; shared pages are looked at only when they could matter."""
         limit = self._job["memory_bytes"]
-        if limit is not None and reading.resident_bytes > limit and len(reading.processes) > 1:
-            return proportional_bytes(reading.processes)
-        return reading.resident_bytes
+        if limit is None:
+            return reading.resident_bytes
+        now_s = time.monotonic()
+        if now_s >= self._next_files_look_s:
+            self._unmapped_bytes = unmapped_bytes(reading.processes)
+            self._next_files_look_s = now_s + FILES_LOOK_S
+        resident_bytes = reading.resident_bytes + self._unmapped_bytes
+        if resident_bytes > limit and len(reading.processes) > 1:
+            return proportional_bytes(reading.processes) + self._unmapped_bytes
+        return resident_bytes
 
     def _reap(self) -> None:
         """Wait for every process that has ended, without blocking."""
@@ -273,7 +331,7 @@ class Run:
                 return
             if self._supervisor.launcher.forget_server(pid):
                 continue
-            self._meter.book(usage)
+            self._meter.book(pid, usage)
             peak_bytes = _peak_bytes(usage)
             if peak_bytes > self._inherited_peak_bytes:
                 self._peak_bytes = max(self._peak_bytes, peak_bytes)
@@ -306,11 +364,11 @@ class Run:
             pause_s = min(2 * pause_s, IDLE_LOOK_S)
 
     def _close(self) -> None:
-        if self._output.descriptor is not None:
-            self._output.finish()
+        self._output.abandon()
         if self._pid:
-            self._report_text = os.read(self._report, _REPORT_BYTES).decode("ascii")
-        os.close(self._report)
+            self._report.finish()
+            self._report_text = self._report.tail.rpartition("\n")[2]
+        self._report.abandon()
 
     def _result(self, ending: str, survivors: int) -> wire.Message:
         return {
@@ -321,23 +379,32 @@ class Run:
             "exit_code": self._exit_code,
             "output_tail": self._output.tail,
             "matches": self._output.matches,
+            "match_problem": self._output.problem,
             "report": self._report_text,
             "launch_error": _survivor_text(survivors),
+            "trace": [] if self._tracer is None else self._tracer.seen,
         }
 
 
 def main() -> None:
-    """Serve the coordinator at the other end of the descriptor named by the first argument."""
-    whole_tree = sys.argv[2] == "tree"
-    control = socket.socket(fileno=int(sys.argv[1]))
+    """Serve a coordinator; the arguments are the connection's descriptor, the mode, our group, our traces."""
+    _, descriptor, mode, group_path, traces = sys.argv
+    whole_tree = mode == "tree"
+    control = socket.socket(fileno=int(descriptor))
     control.set_inheritable(False)  # a program holding our end would hide our death
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+    book: Book | None = None
+    note = None
     if whole_tree:
+        book = cgroups.enter(group_path)
         become_subreaper()
         ask_to_be_served_first()
+    if book is None:
+        book = open_task_clock() if whole_tree else None
+        note = LeaderNote(traces) if traces else None
     try:
-        Supervisor(control, whole_tree=whole_tree).serve()
+        Supervisor(control, whole_tree=whole_tree, book=book, note=note).serve()
     except (Shutdown, ConnectionError):
         return
     except Exception:  # noqa: BLE001 (a defect of ours must reach the coordinator, which has a terminal)

@@ -9,13 +9,15 @@ replay of recorded data, or a live session) calls `advance` and does what the an
 - ``NEEDS_CONFIGURATIONS``: draw `missing_configurations` more and `add` them, or say `no_more`.
 - ``DONE``: `stop_reason` says why.
 
+A driver that has a model's proposals to offer asks `takes_proposals` first: some procedures have no place for
+them.
+
 The state of an engine depends on the outcomes of runs only, never on the order in which they
 finished. So several workers, a resumed run and a replay all reach the same state.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -50,9 +52,8 @@ class Halt(Enum):
     DONE = "done"
 
 
-@dataclass(frozen=True, slots=True)
-class PauseAt:
-    """When `advance` shall return to its driver even though it could go on."""
+class PauseAt(NamedTuple):
+    """When `advance` shall return to its driver even though it could go on; compiled loops read it, too."""
 
     rounds: int
     total_time_s: float
@@ -65,6 +66,8 @@ class Origin(Enum):
     GIVEN = "given"
     RANDOM = "random"
     MODEL = "model"
+    NOMINEE = "nominee"
+    """Chosen by whatever means, on a list of instances: judged along an order of its own."""
 
 
 class Engine(Protocol):
@@ -94,18 +97,20 @@ class Engine(Protocol):
         """Go on until something is missing, a limit is reached or the procedure is done."""
         ...
 
-    def add(self, origin: Origin, first_position: int = 0) -> int:
+    def add(self, origin: Origin, first_position: int = 0, *, configuration: int | None = None) -> int:
         """Take in one more configuration; return its index.
 
         Args:
             origin: Where it came from.
-            first_position: For a model's proposal, the first position that may count for it: one that
-                nothing which shaped the proposal has looked at.
+            first_position: For a model's proposal, the first position that may count for it. No run on it or
+                behind it may have shaped the proposal.
+            configuration: The number under which its runs are known, where it equals an earlier one; its
+                index if left out. An engine may run it under its own number all the same.
         """
         ...
 
     def no_more(self) -> None:
-        """Say that there are no further configurations to be had."""
+        """Say that there are no further configurations."""
         ...
 
     def needed(self) -> list[RunRequest]:
@@ -128,12 +133,94 @@ class Engine(Protocol):
         """A sentence where the largest captime limits what can be proved, else nothing."""
         ...
 
+    def takes_proposals(self) -> TakesProposals | None:
+        """This engine, if a model may propose configurations to it; else None."""
+        ...
 
-class NextRuns(NamedTuple):
-    """The run that each of some configurations would make next, the likeliest to be selected first."""
+    def shows_runs(self) -> ShowsRuns | None:
+        """This engine, if it can say which runs its promise rests on; else None."""
+        ...
+
+
+class Observed(NamedTuple):
+    """Runs as columns, one entry per run: whose, on which position, up to which captime."""
 
     configuration: NDArray[np.int64]
     position: NDArray[np.int64]
+    captime_s: NDArray[np.float64]
+
+
+class ShowsRuns(Engine, Protocol):
+    """An engine that can say which runs it has looked at, so that others can check its promise."""
+
+    @property
+    def first_positions(self) -> NDArray[np.int64]:
+        """The first position that counts for each configuration, in the order in which they joined."""
+        ...
+
+    def observed(self) -> Observed:
+        """Every run consumed; one that was repeated counts once, with its last captime."""
+        ...
+
+
+class TakesProposals(ShowsRuns, Protocol):
+    """An engine that also takes configurations a model proposes (`Origin.MODEL`)."""
+
+    @property
+    def runs(self) -> int:
+        """How many runs it has consumed."""
+        ...
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds of all runs it has consumed."""
+        ...
+
+    @property
+    def frontier(self) -> int:
+        """The first position behind all runs consumed; only runs before it may shape a proposal."""
+        ...
+
+    @property
+    def finite_population(self) -> bool:
+        """Whether the promise is about exactly the instances that are listed."""
+        ...
+
+    def progress_of(self, configuration: int) -> Progress:
+        """What is proved with this configuration as the answer; it changes nothing."""
+        ...
+
+    def add(
+        self,
+        origin: Origin,
+        first_position: int = 0,
+        *,
+        configuration: int | None = None,
+        order: NDArray[np.int32] | None = None,
+    ) -> int:
+        """Take in one more configuration; return its index.
+
+        Args:
+            origin: Where it came from.
+            first_position: As for every engine.
+            configuration: As for every engine.
+            order: For a nominee, all positions of the list in an order that is revealed only now; see
+                `utilitune.procedures.orders`.
+        """
+        ...
+
+
+class NextRuns(NamedTuple):
+    """The runs that some configurations would make next, the likeliest to be selected first.
+
+    Attributes:
+        configuration: Whose runs.
+        positions: One line of up to `LOOK_AHEAD` positions for each, the next one first; −1 for none.
+        captime_s: The captime of each.
+    """
+
+    configuration: NDArray[np.int64]
+    positions: NDArray[np.int64]
     captime_s: NDArray[np.float64]
 
 
@@ -147,7 +234,7 @@ def runs_ahead(
         following: The configurations next in line, with the runs they would make next.
         count: How many are wanted.
     """
-    found = _unknown_ahead(evidence.arrays, evidence.positions, following, count)
+    found = _unknown_ahead(evidence.arrays, following, count)
     return [
         RunRequest(int(following.configuration[place]), int(position), float(following.captime_s[place]))
         for place, position in found
@@ -155,14 +242,14 @@ def runs_ahead(
 
 
 @compiled
-def _unknown_ahead(evidence: Evidence, positions: int, following: NextRuns, count: int) -> NDArray[np.int64]:
+def _unknown_ahead(evidence: Evidence, following: NextRuns, count: int) -> NDArray[np.int64]:
     """Place in the line and position of each run that is found, one line per run."""
     found = np.empty((count, 2), dtype=np.int64)
     have = 0
     for ahead in range(LOOK_AHEAD):
         for place in range(following.configuration.size):
-            position = following.position[place] + ahead
-            if have == count or position >= positions:
+            position = following.positions[place, ahead]
+            if have == count or position < 0:
                 continue
             if not is_known(evidence, following.configuration[place], position, following.captime_s[place]):
                 found[have, 0], found[have, 1] = place, position

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.compiled import inlined
-from utilitune.domain import RunStatus
+from utilitune.procedures.pair_runtime import PairRuntime
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from utilitune.data import RuntimeMatrix
@@ -41,6 +43,11 @@ class Evidence(NamedTuple):
         runtime_s: Runtime of each run; infinite where it is not known to finish.
         utility: u(runtime) of each run; u(∞) where it is not known to finish.
         known_s: How far each unfinished run is known; a single entry holds for all.
+        failed_s: After how long each run failed by itself; infinite where it is not known to have failed. A
+            single entry holds for all.
+        least: For evidence of intervals, X of each run (row) looked at up to each captime level (column):
+            what it is worth at the least. No columns where a run is worth what its time says.
+        most: Y likewise: what it can be worth at the most.
     """
 
     base: NDArray[np.int64]
@@ -49,6 +56,13 @@ class Evidence(NamedTuple):
     runtime_s: NDArray[np.float64]
     utility: NDArray[np.float64]
     known_s: NDArray[np.float64]
+    failed_s: NDArray[np.float64]
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+
+NO_INTERVALS = np.zeros((1, 0))
+"""Stands for `least` and `most` where what a run is worth follows from its time."""
 
 
 @inlined
@@ -80,7 +94,17 @@ class RecordedEvidence:
             runtime_s=runtimes.reshape(-1),
             utility=_utilities(runtimes.reshape(-1), utility),
             known_s=np.array([math.inf]),
+            failed_s=np.array([math.inf]),
+            least=NO_INTERVALS,
+            most=NO_INTERVALS,
         )
+
+    def look_at(self, captimes_s: NDArray[np.float64]) -> None:
+        """Learn of the captimes at which runs will be looked at; nothing depends on them here."""
+
+    def at_the_end(self) -> RecordedEvidence:
+        """The same runs, of which nothing is known before their end but how long they last."""
+        return copy(self)
 
     def arranged(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> RecordedEvidence:
         """The same runs, with these rows as configurations and these columns as positions; no copy."""
@@ -125,13 +149,32 @@ class LiveEvidence:
         self._runtime_s = np.zeros(0)
         self._value = np.zeros(0)
         self._known_s = np.zeros(0)
+        self._failed_s = np.zeros(0)
         self.reserve_configurations(64)
         self._reserve(2)  # a single entry would read as "the same for all"
 
     @property
+    def utility(self) -> Utility:
+        """The utility of time from which captimes follow."""
+        return self._utility
+
+    @property
     def arrays(self) -> Evidence:
         """The arrays as they stand; taken anew after every growth."""
-        return Evidence(self._base, self._column, self._capacity, self._runtime_s, self._value, self._known_s)
+        return Evidence(
+            base=self._base,
+            column=self._column,
+            room=self._capacity,
+            runtime_s=self._runtime_s,
+            utility=self._value,
+            known_s=self._known_s,
+            failed_s=self._failed_s,
+            least=NO_INTERVALS,
+            most=NO_INTERVALS,
+        )
+
+    def look_at(self, captimes_s: NDArray[np.float64]) -> None:
+        """Learn of the captimes at which runs will be looked at; nothing depends on them here."""
 
     def reserve_configurations(self, count: int) -> None:
         """Make room for configurations 0 … count − 1."""
@@ -148,14 +191,16 @@ class LiveEvidence:
 
     def tell(self, request: RunRequest, outcome: RunOutcome) -> None:
         """Add what came of a run; what neither finished nor was stopped at its captime never finishes."""
-        runtime_s = known_s = math.inf
-        if outcome.status is RunStatus.FINISHED:
-            runtime_s = known_s = outcome.runtime_s
-        elif outcome.status is RunStatus.TIMEOUT:
-            known_s = request.captime_s
-        self.record(request.configuration, request.position, runtime_s, known_s)
+        self.record(request.configuration, request.position, *PairRuntime.of(request, outcome))
 
-    def record(self, configuration: int, position: int, runtime_s: float, known_s: float) -> None:
+    def record(
+        self,
+        configuration: int,
+        position: int,
+        runtime_s: float,
+        known_s: float,
+        failed_s: float = math.inf,
+    ) -> None:
         """Add what one run told.
 
         Args:
@@ -163,21 +208,31 @@ class LiveEvidence:
             position: On which instance of the order.
             runtime_s: Its runtime; infinite if it did not finish.
             known_s: How long it was watched; infinite if it is certain never to finish.
+            failed_s: After how long it failed; infinite if it did not, or if nobody knows when.
 
-        The runtime of an instance–seed pair is one number. So a run that has finished stays as it is,
-        whatever a repetition gives; and a re-run that finishes sooner than the run was once seen to
-        last counts as lasting that long.
+        Where there are several runs of a pair, `utilitune.procedures.pair_runtime` says what counts.
         """
+        at = self._place(configuration, position)
+        before = PairRuntime(float(self._runtime_s[at]), float(self._known_s[at]), float(self._failed_s[at]))
+        now = before.then(PairRuntime(runtime_s, known_s, failed_s))
+        self._runtime_s[at], self._known_s[at], self._failed_s[at] = now
+        if math.isfinite(now.runtime_s) and now is not before:
+            self._value[at] = float(self._utility(now.runtime_s))
+
+    def lacking(self, requests: Iterable[RunRequest]) -> list[RunRequest]:
+        """The runs to be made for these to be known: these themselves."""
+        return list(requests)
+
+    @property
+    def learnable(self) -> tuple[Evidence, Utility]:
+        """Runs and the utility of their time, for a model to learn from."""
+        return self.arrays, self._utility
+
+    def _place(self, configuration: int, position: int) -> int:
+        """Where a run lies in the flat arrays, made if need be."""
         self.reserve_configurations(configuration + 1)
         self._reserve_position(configuration, position)
-        at = self._base[configuration] + position
-        if math.isfinite(self._runtime_s[at]):
-            return
-        if math.isfinite(runtime_s):
-            settled = max(runtime_s, float(self._known_s[at]))
-            self._runtime_s[at] = settled
-            self._value[at] = float(self._utility(settled))
-        self._known_s[at] = max(float(self._known_s[at]), known_s)
+        return int(self._base[configuration]) + position
 
     def _reserve(self, count: int) -> None:
         """Make room for `count` more runs at the end of the flat arrays."""
@@ -187,6 +242,7 @@ class LiveEvidence:
             self._runtime_s = _grown(self._runtime_s, size, math.inf)
             self._value = _grown(self._value, size, self._floor)
             self._known_s = _grown(self._known_s, size, 0.0)
+            self._failed_s = _grown(self._failed_s, size, math.inf)
         self._used = need
 
     def _reserve_position(self, configuration: int, position: int) -> None:
@@ -198,7 +254,7 @@ class LiveEvidence:
         old = int(self._base[configuration])
         new = self._used
         self._reserve(grown)
-        for values in (self._runtime_s, self._value, self._known_s):
+        for values in (self._runtime_s, self._value, self._known_s, self._failed_s):
             values[new : new + capacity] = values[old : old + capacity]
         self._base[configuration] = new
         self._capacity[configuration] = grown

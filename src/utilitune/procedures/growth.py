@@ -72,6 +72,21 @@ class Schedule:
         return listed_schedule([*epsilons, epsilon], [*gammas, last])
 
 
+@dataclass(frozen=True, slots=True)
+class FixedSet:
+    """Growth rule of UP and OUP: all configurations are there from the start."""
+
+    configurations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """Growth rule of COUP: phase after phase of a schedule, `most` of them at the most."""
+
+    schedule: Schedule
+    most: int | None = None
+
+
 def least_gamma(number: int, configurations: int, delta: float) -> float:
     """What that many random configurations are enough for in phase p: γ = ln(π²p²/(3δ))/n."""
     return math.log(math.pi**2 * number**2 / (3 * delta)) / configurations

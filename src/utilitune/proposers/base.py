@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from utilitune.errors import UsageError
+from utilitune.procedures.naming import require_proposal_share
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from utilitune.procedures.engine import Observed
     from utilitune.procedures.evidence import Evidence
-    from utilitune.procedures.wager.engine import Observed
 
 Kind = TypeVar("Kind")
 
@@ -138,7 +138,7 @@ class Turns:
     """
 
     def __init__(self, share: float) -> None:
-        self._share = require_share(share)
+        self._share = require_proposal_share(share)
         self._account = 0.0
         self._proposals = 0
 
@@ -172,13 +172,3 @@ def first_fresh_position(frontier: int, positions: int | None, *, finite: bool) 
     if finite:
         return 0
     return frontier if positions is None or positions >= 2 * frontier else None
-
-
-def require_share(value: float) -> float:
-    """Return `value` if it is a share that leaves some random draws, else raise a `UsageError`."""
-    if not (isinstance(value, int | float) and 0 <= value <= 0.9):
-        raise UsageError(
-            f"the share of proposals must lie between 0 and 0.9, because random draws carry the promise, "
-            f"not {value}"
-        )
-    return float(value)

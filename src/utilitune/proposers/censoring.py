@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from utilitune.proposers.base import Runs
+from utilitune.proposers.instance_features import completed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,7 +134,7 @@ class PerRun:
         runs: The runs, thinned out where they are many.
         information: How much each of them tells.
         features: One line per configuration.
-        instance_features: One line per position of the instance order.
+        instance_features: One line per position of the instance order; of those without runs nothing is used.
     """
 
     def __init__(
@@ -143,11 +144,12 @@ class PerRun:
         features: NDArray[np.float64],
         instance_features: NDArray[np.float64],
     ) -> None:
-        self.features = np.hstack([features[runs.configuration], instance_features[runs.position]])
+        seen, line = np.unique(runs.position, return_inverse=True)
+        known = completed(instance_features[seen])
+        self.features = np.hstack([features[runs.configuration], known[line]])
         self.weight = np.maximum(information, _LEAST_WEIGHT)
-        seen = np.unique(runs.position)
-        spaced = seen[np.linspace(0, len(seen) - 1, min(_REFERENCES, len(seen))).astype(np.int64)]
-        self.references = instance_features[spaced]
+        spaced = np.linspace(0, len(seen) - 1, min(_REFERENCES, len(seen))).astype(np.int64)
+        self.references = known[spaced]
 
     def target(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The worths themselves."""

@@ -41,7 +41,7 @@ def fitted_runs(count: int) -> int:
     return size
 
 
-class PromptProposals(Generic[Kind]):
+class ImmediateProposals(Generic[Kind]):
     """Proposals whose model is fitted when one is asked for: for virtual clocks.
 
     Args:

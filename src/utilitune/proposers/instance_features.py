@@ -7,8 +7,10 @@
     b.cnf,310,1400
 
 The first column names the instance as the scenario does, or by a path that ends in the same file name. An
-empty cell is a number nobody knows and counts as the average of its column. Columns are brought to a common
-scale, although trees do not need it, so that no number is too large for them.
+empty cell is a number nobody knows. A model counts it as the average of its column over the instances that
+it has seen runs of. By these it also brings columns to a common scale: trees do not need that, but then no
+number is too large for them. Later instances take part in neither, because a proposal that follows from them
+would be judged on instances that shaped it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.errors import DataError
+from utilitune.outside import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +34,11 @@ if TYPE_CHECKING:
 
 
 def read_instance_features(path: Path, instances: Sequence[str]) -> NDArray[np.float64]:
-    """One line of features per instance, in the order of `instances`; a `DataError` where one has none."""
+    """One line of features per instance, in the order of `instances`, with NaN for what nobody knows.
+
+    Raises:
+        DataError: An instance has no line, or the file cannot be read.
+    """
     lines = _read(path)
     bare = Counter(PurePath(name).name for name in lines)
     by_file_name = {
@@ -43,7 +50,7 @@ def read_instance_features(path: Path, instances: Sequence[str]) -> NDArray[np.f
         if values is None:
             raise DataError(f"the instance {name!r} has no line of features: add one", path=path)
         table.append(values)
-    return _completed(np.array(table, dtype=np.float64))
+    return np.array(table, dtype=np.float64)
 
 
 def _read(path: Path) -> dict[str, list[float]]:
@@ -67,7 +74,7 @@ def _read(path: Path) -> dict[str, list[float]]:
                     )
                 if cells:
                     lines[cells[0].strip()] = _numbers(cells, header, path, reader.line_num)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"the instance features cannot be read: {error}", path=path) from None
     return lines
 
@@ -79,7 +86,7 @@ def _numbers(cells: Sequence[str], header: Sequence[str], path: Path, line: int)
     for name, cell in zip(header[1:], cells[1:], strict=True):
         text = cell.strip()
         try:
-            value = float(text) if text else math.nan
+            value = number_in(text) if text else math.nan
         except ValueError:
             value = math.inf
         if math.isinf(value):
@@ -88,12 +95,15 @@ def _numbers(cells: Sequence[str], header: Sequence[str], path: Path, line: int)
     return values
 
 
-def _completed(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Columns scaled to [0, 1], what is missing replaced by the average."""
+def completed(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Columns scaled to [0, 1], what is missing replaced by the average, both over these lines alone."""
     known = ~np.isnan(table)
-    low = np.min(table, axis=0, initial=math.inf, where=known)
-    high = np.max(table, axis=0, initial=-math.inf, where=known)
-    span = np.where(high > low, high - low, 1.0)
-    scaled = (table - np.where(np.isfinite(low), low, 0.0)) / span
+    halves = table / 2  # the difference of two of them is always finite
+    low = np.min(halves, axis=0, initial=math.inf, where=known)
+    high = np.max(halves, axis=0, initial=-math.inf, where=known)
+    varies = high > low
+    span = np.where(varies, high, 1.0) - np.where(varies, low, 0.0)
+    scaled = (halves - np.where(np.isfinite(low), low, 0.0)) / span
     average = np.sum(scaled, axis=0, where=known) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known, scaled, average)
+    values: NDArray[np.float64] = np.where(known, scaled, average)
+    return values

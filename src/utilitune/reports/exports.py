@@ -16,10 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
-from utilitune.scenario.instances import instance_source
-from utilitune.scenario.model import Scenario
+from utilitune.live.task import Task
 from utilitune.targets.command import written
-from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,8 +45,7 @@ _UNKNOWN_COST = 1.0
 
 def trajectory_lines(store: StoreReader) -> Iterator[str]:
     """The lines of a ``traj_aclib2.json``, one whenever the incumbent or its estimated cost was recorded."""
-    scenario = Scenario.from_snapshot(store.snapshot.scenario)
-    utility = parse_utility(scenario.utility)
+    utility = Task.stored(store).utility
     points, runs = list(store.trajectory()), list(store.runs())
     configurations = store.configurations()  # last: a run at work stores them before all that names them
     sessions = store.sessions()
@@ -125,21 +122,18 @@ def latest_run_history(store: StoreReader) -> dict[str, Any]:
 class _History:
     """The runs of a store in the words of SMAC."""
 
-    scenario: Scenario
-    utility: Utility
+    task: Task
     configurations: Sequence[ConfigurationRecord]
     runs: Sequence[RunRecord]
 
     @classmethod
     def read(cls, store: StoreReader) -> _History:
-        scenario = Scenario.from_snapshot(store.snapshot.scenario)
-        utility = parse_utility(scenario.utility)
         runs = tuple(store.runs())  # first: a run at work stores every configuration before its runs
-        return cls(scenario, utility, store.configurations(), runs)
+        return cls(Task.stored(store), store.configurations(), runs)
 
     def trials(self) -> Iterator[tuple[int, str, RunRecord]]:
         """Configuration, instance and run, in the order in which they were stored."""
-        instances = instance_source(self.scenario)
+        instances = self.task.training
         for run in self.runs:
             yield run.request.configuration + 1, instances.name(run.request.position), run
 
@@ -150,10 +144,10 @@ class _History:
         return {str(each.index + 1): dict(each.assignment) for each in self.configurations}
 
     def cost(self, run: RunRecord) -> float:
-        return _loss(run, self.utility)
+        return _loss(run, self.task.utility)
 
     def status(self, run: RunRecord) -> str:
-        capped = run.request.captime_s < (self.scenario.max_captime_s or math.inf)
+        capped = run.request.captime_s < (self.task.scenario.max_captime_s or math.inf)
         return (
             "CAPPED" if run.outcome.status is RunStatus.TIMEOUT and capped else _STATUSES[run.outcome.status]
         )

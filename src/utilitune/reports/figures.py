@@ -29,20 +29,41 @@ def new_figure(width_in: float = 7.0, height_in: float = 4.2) -> tuple[Any, Any]
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width_in, height_in), dpi=150, layout="constrained")
-    axes = figure.subplots()
+    return figure, in_house_style(figure.subplots())
+
+
+def shown_axes(width_in: float = 7.0, height_in: float = 4.2) -> Any:  # noqa: ANN401 -- Axes
+    """Empty axes in house style that notebooks show by themselves and scripts with ``pyplot.show()``."""
+    require_drawing()
+    from matplotlib import pyplot as plt
+
+    _, axes = plt.subplots(figsize=(width_in, height_in), layout="constrained")
+    return in_house_style(axes)
+
+
+def in_house_style(axes: Any) -> Any:  # noqa: ANN401 -- Axes
+    """The same axes with our lines and colours."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
     axes.set_prop_cycle(color=PALETTE)
-    return figure, axes
+    return axes
 
 
 def epsilon_over_time(curves: Mapping[str, Sequence[Progress]], title: str) -> Any:  # noqa: ANN401 -- a Figure
     """What is proved against what it cost: ε, and γ where there is one, over total time."""
     figure, axes = new_figure()
+    draw_promise(axes, {f"{name}: ": points for name, points in curves.items()})
+    axes.set_title(title, loc="left", fontsize=10)
+    return figure
+
+
+def draw_promise(axes: Any, curves: Mapping[str, Sequence[Progress]]) -> None:  # noqa: ANN401 -- Axes
+    """Draw ε, and γ where there is one, over total time; the names stand before them in the legend."""
     for name, points in curves.items():
         times = [point.total_time_s for point in points if point.total_time_s > 0]
         values = [point.epsilon for point in points if point.total_time_s > 0]
-        (line,) = axes.step(times, values, where="post", label=f"{name}: ε", linewidth=1.8)
+        (line,) = axes.step(times, values, where="post", label=f"{name}ε", linewidth=1.8)
         gammas = [point.gamma for point in points if point.total_time_s > 0]
         if any(gamma is not None for gamma in gammas):
             axes.step(
@@ -51,15 +72,13 @@ def epsilon_over_time(curves: Mapping[str, Sequence[Progress]], title: str) -> A
                 where="post",
                 color=line.get_color(),
                 linestyle=":",
-                label=f"{name}: γ",
+                label=f"{name}γ",
             )
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("total time spent on runs (s)")
     axes.set_ylabel("proved: within ε of the best")
-    axes.set_title(title, loc="left", fontsize=10)
     axes.legend(frameon=False)
-    return figure
 
 
 def save_figure(figure: Any, path: Path) -> None:  # noqa: ANN401 -- a Figure

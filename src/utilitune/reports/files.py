@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from utilitune.replaying import ReplayResult, RivalResult
+    from utilitune.replaying.replay import ReplayResult, RivalResult
 
 PICTURES = (".png", ".pdf", ".svg")
 """How a file ends that holds a picture."""

@@ -6,9 +6,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import StoreError
-from utilitune.scenario.features import feature_file, read_feature_table
-from utilitune.scenario.instances import instance_source
-from utilitune.scenario.model import Scenario
+from utilitune.live.task import Task
+from utilitune.scenario.features import read_feature_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,11 +21,11 @@ def instance_rows(store: StoreReader) -> Iterator[dict[str, Any]]:
     A row holds the instance's features in columns ``feature.<name>``, how many configurations were run on it,
     and the latest outcome of the best configuration on it, where there is one.
     """
-    scenario = Scenario.from_snapshot(store.snapshot.scenario)
-    instances = instance_source(scenario)
+    task = Task.stored(store)
+    instances = task.training
     if instances.count is None:
         raise StoreError("generated instances have no end, so there is no table of them: export the runs")
-    path = feature_file(scenario)
+    path = task.feature_file()
     table = {} if path is None else read_feature_table(path)
     by_file_name = {PurePath(name).name: features for name, features in table.items()}
     columns = list(dict.fromkeys(name for features in table.values() for name in features))

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.baselines import RIVALS
-from utilitune.peers import PEERS
 from utilitune.reproduction.drawing import COLOURS, LINES, MARKERS, NAMES, legend, panels, time_axis
 from utilitune.reproduction.jobs import TO_THE_END
 from utilitune.reproduction.recipe import FIRST_SEED, Claim, Recipe, Series, job, trajectories
 from utilitune.reproduction.setting import POSITIONS
+from utilitune.rivals import RIVALS
+from utilitune.rivals.packages import PEERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

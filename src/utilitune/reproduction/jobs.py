@@ -18,6 +18,8 @@ from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from utilitune import (
     Budget,
     ProcedureSpec,
@@ -27,25 +29,21 @@ from utilitune import (
     replay,
     replay_rival,
 )
-from utilitune.baselines import RIVALS, rival_named
 from utilitune.errors import UsageError
-from utilitune.peers import PEERS
 from utilitune.reproduction.setting import POSITIONS
+from utilitune.rivals import RIVALS, rival_named
+from utilitune.rivals.packages import PEERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from utilitune import PhaseRecord, Progress, RuntimeMatrix, StopReason
-    from utilitune.baselines import Rival
+    from utilitune.rivals import Rival
 
 TO_THE_END = "to-the-end"
 """COUP's default schedule, with a last phase that has all configurations and ends with the instances."""
 
 _LAST_EPSILON = 0.001
-_DECIDING = (
-    *("baselines", "bounds", "data", "peers", "procedures", "proposers", "spaces", "utility"),
-    *("compiled.py", "domain.py", "recording.py", "replaying.py", "row_supply.py", "specification.py"),
-)
 _DECIDING_PACKAGES = ("numba", "numpy", "optuna", "smac")
 
 
@@ -139,12 +137,10 @@ class Outcome:
 
 @functools.cache
 def code_digest() -> str:
-    """A fingerprint of the code that decides what a procedure does: results of other code do not count."""
-    found = hashlib.sha256(Path(__file__).read_bytes())
-    for name in _DECIDING:
-        place = Path(str(resources.files("utilitune").joinpath(name)))
-        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            found.update(path.read_bytes())
+    """A fingerprint of this package's code: results of other code do not count."""
+    found = hashlib.sha256()
+    for path in sorted(Path(str(resources.files("utilitune"))).rglob("*.py")):
+        found.update(path.read_bytes())
     return found.hexdigest()
 
 
@@ -179,14 +175,19 @@ _laid_out: dict[tuple[str, str], Recording] = {}
 
 
 def _recording(job: Job) -> Recording:
-    """The job's runs in its order: gigabytes when laid out, so the old ones go before the new ones come."""
+    """The job's runs in its order: gigabytes when laid out, so the old ones go before the new ones come.
+
+    Both orders follow from the one stream that the published figures were made with.
+    """
     if (job.source, job.utility) not in _laid_out:
         _laid_out.clear()
         gc.collect()
         _laid_out[job.source, job.utility] = Recording.of(_matrix(job.source), job.utility)
     recording = _laid_out[job.source, job.utility]
-    few = recording.matrix.positions < POSITIONS
-    return recording.shuffled(job.seed, POSITIONS if few else None)
+    matrix = recording.matrix
+    few = matrix.positions < POSITIONS
+    columns = matrix.resample(POSITIONS, job.seed) if few else matrix.shuffle_columns(job.seed)
+    return recording.arranged(np.random.default_rng(job.seed).permutation(matrix.rows), columns)
 
 
 def _play_rival(job: Job) -> Outcome:
@@ -209,7 +210,7 @@ def _play_procedure(job: Job) -> Outcome:
         settings["schedule"] = usual.ending_with(recording.matrix.rows, settings["delta"], _LAST_EPSILON)
     # Rows are drawn at random by all, so that what a model would propose is no part of the comparison.
     spec = ProcedureSpec(job.procedure, proposals=0.0, **settings)
-    result = replay(recording, spec, budget=_budget(job))
+    result = replay(recording, spec, budget=_budget(job), seed=None)  # in the job's order
     _require_complete(result.stop_reason)
     return Outcome(
         points=tuple(_point(point) for point in result.trajectory),

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import threading
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING
 
+from utilitune.carried import end_with_the_parent
 from utilitune.errors import UsageError
 from utilitune.reproduction.jobs import Outcome, run_job
 
@@ -82,19 +81,6 @@ def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, O
             for worker in set(active_children()) - others:
                 worker.kill()
             raise
-
-
-def end_with_the_parent() -> None:
-    """What a worker does first: leave Ctrl-C to its parent, and watch for the parent's end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_wait_for_the_end, daemon=True).start()
-
-
-def _wait_for_the_end() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _made_by(pool: Executor, workers: int, queue: list[tuple[str, Job]]) -> Iterator[tuple[str, Outcome]]:

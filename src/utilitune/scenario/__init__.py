@@ -5,6 +5,7 @@
 - `switches`: parameter files that also say how their parameters are written;
 - `dialects`: the files of irace, SMAC and AClib;
 - `instances`: the one order of instances, and their seeds; `generating`: a command that makes them;
+- `overlap`: test instances that are training instances, too;
 - `snapshot`: a scenario as JSON, and the fingerprint that guards a run folder;
 - `targets`: from the description of a target to one that runs;
 - `template` and `writer`: starter files, and any scenario as a commented file.

@@ -17,34 +17,41 @@ import time
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
-from utilitune.guarding import guarded
-from utilitune.scenario.instances import instance_source, program_path
+from utilitune.execution.watcher import guarded
+from utilitune.outside import is_file
+from utilitune.scenario.instances import program_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from utilitune.scenario.instances import InstanceSource
     from utilitune.scenario.model import Scenario
 
 _LONGEST_S = 600.0
 _KEEP_EVERY_S = 5.0
 
 
-def feature_file(scenario: Scenario) -> Path | None:
-    """The file of instance features; where a command makes them, those that are missing are made now."""
+def feature_file(scenario: Scenario, instances: InstanceSource) -> Path | None:
+    """The file of instance features; where a command makes them, those that are missing are made now.
+
+    Args:
+        scenario: Where the features are.
+        instances: Its training instances.
+    """
     if scenario.features is None:
         return None
     if isinstance(scenario.features, str):
         return scenario.directory / scenario.features
     mark = hashlib.sha256("\0".join(scenario.features).encode()).hexdigest()[:8]
     path = scenario.directory / f"features-{mark}.csv"
-    instances = instance_source(scenario)
-    known = read_feature_table(path) if path.is_file() else {}
-    missing = [each for each in range(instances.count or 0) if instances.name(each) not in known]
+    known = read_feature_table(path) if is_file(path) else {}
+    positions = {instances.name(each): each for each in range(instances.count or 0)}
+    missing = {name: each for name, each in positions.items() if name not in known}
     kept, kept_at_s = len(known), time.monotonic()
     try:
-        for position in missing:
-            known[instances.name(position)] = computed_features(scenario, position)
+        for name, position in missing.items():
+            known[name] = computed_features(scenario, instances, position)
             if time.monotonic() > kept_at_s + _KEEP_EVERY_S:
                 _write(path, known)
                 kept, kept_at_s = len(known), time.monotonic()
@@ -59,14 +66,13 @@ def read_feature_table(path: Path) -> dict[str, dict[str, str]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ScenarioError(f"the instance features cannot be read: {error}", path=path) from None
     return {row[0]: dict(zip(header[1:], row[1:], strict=False)) for row in rows}
 
 
-def computed_features(scenario: Scenario, position: int) -> dict[str, str]:
+def computed_features(scenario: Scenario, instances: InstanceSource, position: int) -> dict[str, str]:
     """What the command for instance features says of one training instance."""
-    instances = instance_source(scenario)
     instances.prepare(position)
     instance = instances.name(position)
     words = [word.replace("{instance}", instance) for word in scenario.features or ()]
@@ -75,7 +81,15 @@ def computed_features(scenario: Scenario, position: int) -> dict[str, str]:
         printed = _printed(words, scenario.directory)
     except (OSError, subprocess.SubprocessError) as error:
         raise ScenarioError(f"the command for instance features failed on {instance!r}: {error}") from None
-    lines = [row for row in csv.reader(io.StringIO(printed)) if row]
+    return read_features(printed, instance)
+
+
+def read_features(printed: str, instance: str) -> dict[str, str]:
+    """The features in what a command has printed for an instance."""
+    try:
+        lines = [row for row in csv.reader(io.StringIO(printed)) if row]
+    except csv.Error:
+        lines = []
     if len(lines) != 2 or len(lines[0]) != len(lines[1]):
         raise ScenarioError(
             "the command for instance features must print a line of names and a line of as many numbers, but "

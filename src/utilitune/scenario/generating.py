@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
-from utilitune.guarding import guarded
+from utilitune.execution.watcher import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

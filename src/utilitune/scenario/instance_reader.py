@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.outside import LONGEST_PATH, exists, is_file, is_folder
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
 from utilitune.scenario.source import Table, read_text
@@ -23,6 +24,18 @@ _PATTERN_SIGNS = frozenset("*?[")
 
 def read_instances(table: Table, key: str, *, files: bool) -> InstanceSet | None:
     """The instances a key of the table describes, or None if it is missing."""
+    seeds = table.integer("seeds_per_instance", least=1) or 1
+    found = _read(table, key, files=files)
+    if isinstance(found, GeneratedInstances) and seeds > 1:
+        raise table.problem(
+            "seeds_per_instance",
+            "seeds_per_instance is for listed instances: a generator makes a new one for every seed; "
+            "remove it",
+        )
+    return found.seeded(seeds) if isinstance(found, ListedInstances) else found
+
+
+def _read(table: Table, key: str, *, files: bool) -> InstanceSet | None:
     value = table.raw(key)
     if value is None:
         return None
@@ -34,13 +47,13 @@ def read_instances(table: Table, key: str, *, files: bool) -> InstanceSet | None
         return _listed(_Place(table, key, table.source.path, files), list(zip(names, lines, strict=True)))
     text = table.text(key) or ""
     folder = table.source.path.parent
-    if _PATTERN_SIGNS & set(text) and not (folder / text).exists():
+    if _PATTERN_SIGNS & set(text) and len(text) <= LONGEST_PATH and not exists(folder / text):
         return _found(table, key, sorted(_glob(folder, text)))
     path = folder / text
-    if path.is_dir():
+    if is_folder(path):
         inside = (child for child in path.iterdir() if child.is_file() and not child.name.startswith("."))
         return _found(table, key, sorted(os.path.relpath(child, folder) for child in inside))
-    if not path.is_file():
+    if not is_file(path):
         raise table.problem(key, f"there is no file or folder {text!r} beside the scenario; check the path")
     return _listed(_Place(table, key, path, files), _lines_of(path))
 
@@ -71,9 +84,9 @@ def _listed(place: _Place, entries: list[tuple[str, int]]) -> ListedInstances:
             spelling = "" if first == name else f" as {first!r}"
             problem = (
                 f"the instance {name!r} is listed twice, first in line {first_line}{spelling}; "
-                "remove one of them"
+                "remove one of them, or set instances.seeds_per_instance to run each with several seeds"
             )
-        elif place.files and not (folder / name).exists():
+        elif place.files and not exists(folder / name):
             problem = (
                 f"the instance {name!r} does not exist relative to the scenario's folder; "
                 "check the path, or set instances.files = false if instances are no files"
@@ -93,7 +106,7 @@ def _lines_of(path: Path) -> list[tuple[str, int]]:
 
 def _glob(folder: Path, pattern: str) -> list[str]:
     found = glob.glob(pattern, root_dir=folder, recursive=True)  # noqa: PTH207 - absolute patterns too
-    return [name for name in found if (folder / name).is_file()]
+    return [name for name in found if is_file(folder / name)]
 
 
 def _found(table: Table, key: str, names: list[str]) -> ListedInstances:

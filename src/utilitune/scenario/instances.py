@@ -3,6 +3,10 @@
 The order of a list and every seed are SHA-256 values of the scenario's seed and the instance's name or
 position. They are the same on every machine and with every version of every library, and a
 configuration sees the same instance–seed pairs whatever was run before.
+
+A name that is listed k times stands for k pairs of this instance and a seed. Each pair has a hash of its own,
+of the name and its occurrence, so the order of the pairs is as random as that of names listed once. (Sorted
+by the name's hash alone all copies would stand together: the first positions would show few instances.)
 """
 
 from __future__ import annotations
@@ -10,18 +14,22 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from utilitune.errors import ScenarioError
+from utilitune.outside import exists, is_file
+from utilitune.scenario.fingerprints import FileWatch
 from utilitune.scenario.generating import make_instance
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
+    from utilitune.scenario.fingerprints import Known
     from utilitune.scenario.model import Scenario
 
 TRAINING = "training"
@@ -54,17 +62,35 @@ class InstanceSource(Protocol):
 
         Returns:
             Whether the instance is there: not if it was given up.
+
+        Raises:
+            InputChangedError: It is not what it was when it was first used.
+        """
+
+    def require_unchanged(self, position: int) -> None:
+        """Refuse an instance that is not what it was; to be called when a run on it has ended.
+
+        Raises:
+            InputChangedError: It has changed, or is gone.
         """
 
 
-def instance_source(scenario: Scenario, role: str = TRAINING) -> InstanceSource:
-    """The training or test instances of a scenario."""
+def instance_source(scenario: Scenario, role: str = TRAINING, known: Known | None = None) -> InstanceSource:
+    """The training or test instances of a scenario.
+
+    Args:
+        scenario: Whose instances.
+        role: Which of them.
+        known: Gives the fingerprints of those that are files, where they were taken already.
+    """
     instances: InstanceSet | None = scenario.training if role == TRAINING else scenario.test
     if instances is None:
         raise ScenarioError("the scenario has no test instances; add instances.test to evaluate an answer")
+    watch = FileWatch(scenario.directory, known)
     if isinstance(instances, ListedInstances):
-        return _Listed(tuple(_shuffled(instances.names, scenario.seed, role)), scenario.seed, role)
-    return _Generated(instances, scenario.directory, scenario.seed, role)
+        order = tuple(_shuffled(instances.names, scenario.seed, role))
+        return _Listed(order, scenario.seed, role, watch if instances.files else None)
+    return _Generated(instances, scenario.directory, scenario.seed, role, watch)
 
 
 def derived_seed(seed: int, *purpose: str | int) -> int:
@@ -78,7 +104,17 @@ def _hashed(seed: int, *purpose: str | int) -> bytes:
 
 
 def _shuffled(names: tuple[str, ...], seed: int, role: str) -> list[str]:
-    return sorted(names, key=lambda name: (_hashed(seed, role, "order", name), name))
+    """The names in the order of their hashes, each occurrence of a name by a hash of its own."""
+    pairs = ((_hashed(seed, role, "order", *pair), *pair) for pair in _occurrences(names))
+    return [name for _, name, *_ in sorted(pairs)]
+
+
+def _occurrences(names: tuple[str, ...]) -> Iterator[tuple[str] | tuple[str, int]]:
+    """Every name with the number of its occurrence; the first has none, as in lists without repetition."""
+    seen: Counter[str] = Counter()
+    for name in names:
+        yield (name, seen[name]) if seen[name] else (name,)
+        seen[name] += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +122,7 @@ class _Listed:
     names: tuple[str, ...]
     scenario_seed: int
     role: str
+    watch: FileWatch | None = field(default=None, compare=False)
 
     @property
     def count(self) -> int:
@@ -98,8 +135,13 @@ class _Listed:
         return derived_seed(self.scenario_seed, self.role, "run", position)
 
     def prepare(self, position: int, stopping: Callable[[], bool] = _never) -> bool:  # noqa: ARG002 - the seam's
-        """Nothing to do: the instances are there."""
+        """The instances are there, but must be what they were."""
+        self.require_unchanged(position)
         return True
+
+    def require_unchanged(self, position: int) -> None:
+        if self.watch is not None:
+            self.watch.require_unchanged(self.names[position])
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +150,7 @@ class _Generated:
     directory: Path
     scenario_seed: int
     role: str
+    watch: FileWatch = field(compare=False)
 
     @property
     def count(self) -> int | None:
@@ -125,9 +168,15 @@ class _Generated:
     def prepare(self, position: int, stopping: Callable[[], bool] = _never) -> bool:
         """Run the generator unless the file is there; a file appears only when it is complete."""
         finished = self.directory / self.name(position)
-        if finished.exists():
-            return True
-        return make_instance(finished, partial(self._command, position), self.directory, stopping)
+        there = exists(finished)
+        if not there:
+            there = make_instance(finished, partial(self._command, position), self.directory, stopping)
+        if there:
+            self.require_unchanged(position)
+        return there
+
+    def require_unchanged(self, position: int) -> None:
+        self.watch.require_unchanged(self.name(position))
 
     def _command(self, position: int, output: Path) -> list[str]:
         """The command line that writes the instance at a position to a file."""
@@ -141,6 +190,6 @@ class _Generated:
 def program_path(directory: Path, program: str) -> str | None:
     """The full path of an executable program, looked for in the folder and then on the PATH."""
     local = directory / program
-    if local.is_file() and os.access(local, os.X_OK):
+    if is_file(local) and os.access(local, os.X_OK):
         return str(local)
     return None if os.sep in program else shutil.which(program)

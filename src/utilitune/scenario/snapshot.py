@@ -2,8 +2,9 @@
 
 The fingerprint covers what gives a run its meaning: target, space, training instances (their names and
 the SHA-256 of the content of every file), population, utility, measure, captimes, memory limit,
-policies, δ, seed, procedure and the configurations to try first. It leaves out what may change between
-two starts of one run: name, folder, stop rules, workers, test instances and features.
+policies, δ, seed, procedure, the configurations to try first, and how qualities count. It leaves out what may
+change between two starts of one run: name, folder, stop rules, workers, test instances, features and
+how good configurations are looked for.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import Measure, RunStatus
+from utilitune.domain import Measure, Objective, RunStatus
 from utilitune.errors import ScenarioError
+from utilitune.scenario.fingerprints import Fingerprint
 from utilitune.scenario.model import (
     CommandSpec,
     FailurePolicy,
@@ -24,22 +26,25 @@ from utilitune.scenario.model import (
     InstanceSet,
     ListedInstances,
     Population,
+    QualityRules,
     RecordedSpec,
     Scenario,
+    SearchRules,
     StopRules,
     TargetSpec,
 )
 from utilitune.spaces import Assignment, ParameterSpace
+from utilitune.store.changes import FREE
 from utilitune.targets.verdict import VerdictRules
 from utilitune.targets.wrappers import Contract, WrapperRules
+from utilitune.utility import Goal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utilitune.targets.command import Rules
+    from utilitune.targets.command import JudgingRules
 
 FORMAT = 1
-_FREE = ("name", "directory", "stop", "workers", "test", "features")
 _PLAIN = (
     "name",
     "utility",
@@ -70,11 +75,26 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "options": dict(scenario.options),
         "features": list(scenario.features) if isinstance(scenario.features, tuple) else scenario.features,
         "initial": [dict(assignment) for assignment in scenario.initial],
+        "search": asdict(scenario.search),
+        **_quality_to_plain(scenario.quality),
     }
 
 
 def from_snapshot(snapshot: Mapping[str, Any]) -> Scenario:
-    """Restore what `to_snapshot` wrote."""
+    """Restore what `to_snapshot` wrote.
+
+    Raises:
+        ScenarioError: It was written by another version, or is damaged.
+    """
+    try:
+        return _restored(snapshot)
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise ScenarioError(
+            "the scenario in the run folder is damaged: restore a copy or use another folder"
+        ) from error
+
+
+def _restored(snapshot: Mapping[str, Any]) -> Scenario:
     if snapshot.get("format") != FORMAT:
         raise ScenarioError(
             f"this snapshot has format {snapshot.get('format')!r}, but this version reads format {FORMAT}; "
@@ -97,40 +117,74 @@ def from_snapshot(snapshot: Mapping[str, Any]) -> Scenario:
         if isinstance(snapshot["features"], list)
         else snapshot["features"],
         initial=tuple(Assignment(values) for values in snapshot.get("initial", ())),
+        quality=_quality_from_plain(snapshot.get("quality")),
+        search=SearchRules(**snapshot.get("search", {"share": 0.0})),
     )
 
 
-def digest(scenario: Scenario) -> str:
-    """The fingerprint of what gives the runs their meaning."""
-    meaning = {key: value for key, value in to_snapshot(scenario).items() if key not in _FREE}
+def contents(scenario: Scenario) -> dict[str, Fingerprint]:
+    """The fingerprints of the files whose content gives the runs their meaning, by name."""
+    found = {}
+    for name in _files(scenario):
+        path = scenario.directory / name
+        try:
+            found[name] = Fingerprint.of(path)
+        except OSError as error:
+            raise ScenarioError(f"the instance cannot be read: {error.strerror}", path=path) from None
+    return found
+
+
+def digest(scenario: Scenario, fingerprints: Mapping[str, Fingerprint] | None = None) -> str:
+    """The fingerprint of what gives the runs their meaning.
+
+    Args:
+        scenario: What is run.
+        fingerprints: Its `contents`, where they are known.
+    """
+    meaning = {key: value for key, value in to_snapshot(scenario).items() if key not in FREE}
     # The order of the parameters is part of their meaning on a command line; JSON objects sort it away.
     meaning["space"] = scenario.space.digest()
     if isinstance(scenario.training, ListedInstances):
         meaning["training"]["names"] = sorted(scenario.training.names)
-    meaning["contents"] = sorted(
-        (name, _content_digest(scenario.directory / name)) for name in _files(scenario)
-    )
+    known = contents(scenario) if fingerprints is None else fingerprints
+    meaning["contents"] = sorted((name, each.digest) for name, each in known.items())
     text = json.dumps(meaning, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def content_digests(scenario: Scenario) -> dict[str, str]:
+    """SHA-256 of the content of every file that a run is about, by its name in the scenario."""
+    return {name: each.digest for name, each in contents(scenario).items()}
 
 
 def _files(scenario: Scenario) -> tuple[str, ...]:
     if isinstance(scenario.target, RecordedSpec):
         return (scenario.target.matrix,)
     if isinstance(scenario.training, ListedInstances) and scenario.training.files:
-        return scenario.training.names
+        return scenario.training.distinct
     return ()
 
 
-def _content_digest(path: Path) -> str:
-    if path.is_dir():
-        parts = sorted(child for child in path.rglob("*") if child.is_file())
-        return hashlib.sha256("".join(map(_content_digest, parts)).encode()).hexdigest()
-    try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise ScenarioError(f"the instance cannot be read: {error.strerror}", path=path) from None
+def _quality_to_plain(quality: QualityRules | None) -> dict[str, Any]:
+    """Nothing where only time counts: snapshots of such scenarios are as they always were."""
+    if quality is None:
+        return {}
+    return {
+        "quality": {
+            "objective": quality.objective.value,
+            "better": quality.better.value,
+            "references": dict(quality.references),
+            **({"bounds": dict(quality.bounds)} if quality.bounds else {}),
+        }
+    }
+
+
+def _quality_from_plain(plain: Mapping[str, Any] | None) -> QualityRules | None:
+    if plain is None:
+        return None
+    return QualityRules(
+        Objective(plain["objective"]), Goal(plain["better"]), plain["references"], plain.get("bounds", {})
+    )
 
 
 def _target_to_plain(target: TargetSpec) -> dict[str, Any]:
@@ -157,11 +211,17 @@ def _template_to_plain(template: Any) -> Any:  # noqa: ANN401 - words, or words 
     return {value: list(words) for value, words in template.items()}
 
 
-def _rules_to_plain(rules: Rules) -> dict[str, Any]:
+def _rules_to_plain(rules: JudgingRules) -> dict[str, Any]:
     if isinstance(rules, WrapperRules):
         return {"contract": rules.contract.value, "reports_runtime": rules.reports_runtime}
+    later = (
+        "quality_pattern",
+        "bound_pattern",
+        "time_pattern",
+    )  # left out where unused: older snapshots know nothing of them
+    plain = {name: value for name, value in asdict(rules).items() if name not in later or value is not None}
     return {
-        **asdict(rules),
+        **plain,
         "exit_codes": None if rules.exit_codes is None else sorted(rules.exit_codes),
         "answer_exit_codes": {str(code): answer for code, answer in rules.answer_exit_codes.items()},
         "answers": dict(rules.answers),
@@ -188,7 +248,7 @@ def _target_from_plain(plain: Mapping[str, Any]) -> TargetSpec:
     )
 
 
-def _rules_from_plain(plain: Mapping[str, Any]) -> Rules:
+def _rules_from_plain(plain: Mapping[str, Any]) -> JudgingRules:
     if "contract" in plain:
         return WrapperRules(Contract(plain["contract"]), plain["reports_runtime"])
     rules = dict(plain)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from utilitune.errors import ScenarioError, UtilituneError, did_you_mean
+from utilitune.errors import Mistakes, ScenarioError, UtilituneError, did_you_mean
 from utilitune.scenario.locator import KeyPath, key_lines
 from utilitune.utility import parse_duration
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _ERROR_PLACE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
-_MEMORY = re.compile(r"([\d.]+)\s*([kmgt]i?)?b?", re.IGNORECASE)
+_MEMORY = re.compile(r"([0-9.]+)\s*([kmgt]i?)?b?", re.IGNORECASE)
 _PREFIXES = "kmgt"
+_TOO_LARGE = "a whole number is too large: TOML has those from -2^63 to 2^63 - 1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,30 @@ class Source:
             line = int(place[1]) if place and place[1] else text.count("\n") + 1
             reason = _ERROR_PLACE.sub("", str(error))
             raise ScenarioError(f"this is not valid TOML: {reason}", path=path, line=line) from None
-        return cls(path, content, key_lines(text.replace("\r\n", "\n")))
+        except RecursionError:
+            raise ScenarioError("this is nested too deeply to be a scenario", path=path) from None
+        except ValueError:  # a number of thousands of digits
+            raise ScenarioError(_TOO_LARGE, path=path) from None
+        source = cls(path, content, key_lines(text.replace("\r\n", "\n")))
+        source._check_numbers()
+        return source
 
     @property
     def top(self) -> Table:
         """The whole file as a table."""
         return Table(self, self.content, ())
+
+    def _check_numbers(self) -> None:
+        """Refuse whole numbers that TOML does not have: those beyond 64 bits."""
+        pending: list[tuple[KeyPath, Any]] = [((), self.content)]
+        while pending:
+            where, value = pending.pop()
+            if isinstance(value, dict):
+                pending.extend(((*where, key), inner) for key, inner in value.items())
+            elif isinstance(value, list):
+                pending.extend(((*where, place), inner) for place, inner in enumerate(value))
+            elif type(value) is int and not -(2**63) <= value < 2**63:
+                raise self.problem(where, _TOO_LARGE)
 
     def problem(self, where: KeyPath, reason: str) -> ScenarioError:
         """An error at the line of a key, or of the nearest table around it."""
@@ -156,9 +175,13 @@ class Table:
 
     def finish(self) -> None:
         """Refuse every key nobody asked for."""
+        mistakes = Mistakes()
         for key in self.content:
             if key not in self.asked:
-                raise self.problem(key, f"unknown key {self._shown(key)}; {did_you_mean(key, self.asked)}")
+                with mistakes.collected():
+                    hint = did_you_mean(key, self.asked)
+                    raise self.problem(key, f"unknown key {self._shown(key)}; {hint}")
+        mistakes.tell()
 
     def _shown(self, key: str) -> str:
         return ".".join(str(part) for part in (*self.where, key))
@@ -183,6 +206,8 @@ def read_text(path: Path, what: str) -> str:
         raise ScenarioError(f"{what} is not UTF-8 text; save it as UTF-8", path=path) from None
     except OSError as error:
         raise ScenarioError(f"{what} cannot be read: {error.strerror}", path=path) from None
+    except ValueError as error:  # a name with a NUL in it
+        raise ScenarioError(f"{what} cannot be read: {error}", path=path) from None
 
 
 def _amount(match: re.Match[str]) -> int:
@@ -191,5 +216,5 @@ def _amount(match: re.Match[str]) -> int:
     power = _PREFIXES.index(prefix[0]) + 1 if prefix else 0
     try:
         return int(float(match[1]) * base**power)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0

@@ -9,11 +9,21 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.outside import exists, is_file, is_folder
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import CommandSpec, FunctionSpec, RecordedSpec, TargetSpec
 from utilitune.scenario.source import Table, read_text
 from utilitune.spaces import ChoiceParameter, ParameterSpace
-from utilitune.targets.command import PARAMETERS, CommandTarget, Template, Words, written
+from utilitune.targets.command import (
+    ARGUMENT_PLACEHOLDERS,
+    PARAMETERS,
+    SPECIFICS,
+    CommandTarget,
+    Template,
+    Words,
+    written,
+)
+from utilitune.targets.composite import parameters_in
 from utilitune.targets.verdict import VerdictRules
 from utilitune.targets.wrappers import Contract, WrapperRules
 
@@ -45,8 +55,10 @@ def check_parameters_are_used(table: Table, target: TargetSpec, space: Parameter
     """Refuse a parameter whose value never reaches the program."""
     if not isinstance(target, CommandSpec):
         return
-    if PARAMETERS not in target.argv:
-        names = ", ".join(space.names[:3]) + (", …" if len(space.names) > 3 else "")
+    named = _named_in_command(table, target, space)
+    unused = [name for name in space.names if name not in named]
+    if PARAMETERS not in target.argv and unused:
+        names = ", ".join(unused[:3]) + (", …" if len(unused) > 3 else "")
         raise table.problem(
             "command",
             f'the parameters ({names}) are used nowhere in the command; add the element "{PARAMETERS}"',
@@ -56,11 +68,32 @@ def check_parameters_are_used(table: Table, target: TargetSpec, space: Parameter
         if name not in space.parameters:
             hint = did_you_mean(name, space.names)
             raise templates.problem(name, f"there is a template for {name!r}, which is no parameter; {hint}")
+        if name in named:
+            reason = f"the command names {name!r} in {named[name]!r}, so its template is never used"
+            raise templates.problem(name, f"{reason}; remove one of the two")
         _check_template(templates, name, template, space)
-    if all(name in target.templates for name in space.names):
+    if all(name in target.templates or name in named for name in space.names):
         return
     if not any("{value}" in word for word in target.default_template):
         raise table.problem("template", "the template does not use {value}, so no value reaches the program")
+
+
+def named_in(target: CommandSpec) -> dict[str, str]:
+    """What elements of the command name beside its placeholders, each with its element."""
+    return parameters_in(
+        [word for word in target.argv if word not in {PARAMETERS, SPECIFICS}], ARGUMENT_PLACEHOLDERS
+    )
+
+
+def _named_in_command(table: Table, target: CommandSpec, space: ParameterSpace) -> dict[str, str]:
+    """The parameters that elements of the command name, each with its element; a slip is refused."""
+    named = named_in(target)
+    for name, word in named.items():
+        if name not in space.parameters:
+            hint = did_you_mean(name, [*space.names, *sorted(ARGUMENT_PLACEHOLDERS)])
+            reason = f"the command has the unknown placeholder {{{name}}} in {word!r}"
+            raise table.problem("command", f"{reason}, which is no parameter either; {hint}")
+    return named
 
 
 def _check_template(templates: Table, name: str, template: Template, space: ParameterSpace) -> None:
@@ -95,7 +128,8 @@ def _command(table: Table) -> CommandSpec:
         )
     if "{" in argv[0] or "}" in argv[0]:
         raise table.problem("command", f"the program {argv[0]!r} has braces; write its plain name or path")
-    _located(table, "command", lambda: CommandTarget(argv))
+    named = _located(table, "command", lambda: _perhaps_parameters(argv))
+    _located(table, "command", lambda: CommandTarget(argv, parameters=named))
     _check_program(table, argv[0])
     default_template = _words(table, "template", table.raw("template")) or ("--{name}={value}",)
     _located(table, "template", lambda: CommandTarget(("x",), default_template=default_template))
@@ -119,6 +153,14 @@ def _command(table: Table) -> CommandSpec:
     )
 
 
+def _perhaps_parameters(argv: Words) -> set[str]:
+    """Whatever the command names; whether it is a parameter shows once those are read."""
+    try:
+        return set(parameters_in([word for word in argv if word not in {PARAMETERS, SPECIFICS}], ()))
+    except ValueError:
+        return set()  # an unpaired brace, which the target complains of in its own words
+
+
 def _located(table: Table, key: str, build: Any) -> Any:  # noqa: ANN401 - passes through what it builds
     """Build a part of the target; a complaint gets the line of its key."""
     try:
@@ -132,9 +174,9 @@ def _check_program(table: Table, program: str) -> None:
     if program_path(folder, program) is not None:
         return
     local = folder / program
-    if local.is_dir():
+    if is_folder(local):
         reason = f"the program {program!r} is a folder; write the path of the program inside it"
-    elif local.is_file():
+    elif is_file(local):
         reason = f"the program {program!r} is not executable; run chmod +x on it"
     elif os.sep in program:
         reason = f"the program {program!r} does not exist relative to the scenario's folder; correct the path"
@@ -231,12 +273,13 @@ def _answers(table: Table) -> dict[str, str]:
         inline = table.table("answers")
         return {instance: inline.text(instance) or "" for instance in inline.content}
     path = table.source.path.parent / value
-    if not path.is_file():
+    if not is_file(path):
         raise table.problem("answers", f"the file of known answers {value!r} does not exist; check the path")
-    return _answers_file(path)
+    return answers_file(path)
 
 
-def _answers_file(path: Path) -> dict[str, str]:
+def answers_file(path: Path) -> dict[str, str]:
+    """Known answers, one instance per line."""
     answers: dict[str, str] = {}
     for number, line in enumerate(read_text(path, "the file of known answers").splitlines(), 1):
         if not line.strip() or line.startswith("#"):
@@ -272,6 +315,6 @@ def _function(table: Table) -> FunctionSpec:
 
 def _matrix(table: Table) -> RecordedSpec:
     matrix = table.text("matrix") or ""
-    if not (table.source.path.parent / matrix).exists():
+    if not exists(table.source.path.parent / matrix):
         raise table.problem("matrix", f"the recorded runtimes {matrix!r} do not exist; check the path")
     return RecordedSpec(matrix)

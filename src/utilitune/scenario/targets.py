@@ -6,12 +6,14 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from utilitune.domain import Objective
 from utilitune.errors import ScenarioError
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import RECORDED_PARAMETER, CommandSpec, FunctionSpec, RecordedSpec, Scenario
 from utilitune.targets.command import CommandTarget, literal
 from utilitune.targets.function import FunctionTarget
 from utilitune.targets.recorded import RecordedTarget
+from utilitune.targets.wrappers import WrapperRules
 
 if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
@@ -26,6 +28,9 @@ def build_target(scenario: Scenario) -> Target:
     match scenario.target:
         case CommandSpec() as spec:
             program = program_path(scenario.directory, spec.argv[0]) or spec.argv[0]
+            rules = spec.rules
+            if scenario.quality is not None and isinstance(rules, WrapperRules):
+                rules = replace(rules, reports_quality=True)
             argv = (literal(program), *spec.argv[1:])
             return CommandTarget(
                 argv,
@@ -33,14 +38,19 @@ def build_target(scenario: Scenario) -> Target:
                 spec.default_template,
                 spec.environment,
                 str(scenario.directory),
-                spec.rules,
+                rules,
                 spec.specifics,
+                scenario.space.names,
+                anytime=scenario.objective is Objective.ANYTIME,
             )
         case FunctionSpec() as spec:
             if str(scenario.directory) not in sys.path:
                 sys.path.insert(0, str(scenario.directory))
             target = FunctionTarget.of(spec.reference, reports_runtime=spec.reports_runtime)
-            return replace(target, directory=str(scenario.directory))
+            target = replace(
+                target, directory=str(scenario.directory), reports_quality=scenario.quality is not None
+            )
+            return target.anytime() if scenario.objective is Objective.ANYTIME else target
         case RecordedSpec():
             return RecordedTarget(recorded_matrix(scenario), RECORDED_PARAMETER)
 

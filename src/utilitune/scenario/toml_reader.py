@@ -7,15 +7,16 @@ larger ones. Every complaint names file and line. All relative paths start at th
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import Measure, RunStatus
-from utilitune.errors import ScenarioError, UtilituneError, did_you_mean
+from utilitune.domain import DEFAULT_DELTA, Measure, RunStatus
+from utilitune.errors import Mistakes, ScenarioError, UtilituneError
+from utilitune.outside import is_file
 from utilitune.scenario.instance_reader import read_instances
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import (
-    DEFAULT_DELTA,
     DEFAULT_PROCEDURE,
     DEFAULT_SEED,
     FAILURES,
@@ -26,23 +27,27 @@ from utilitune.scenario.model import (
     InstanceSet,
     ListedInstances,
     Population,
+    QualityRules,
     RecordedSpec,
     Scenario,
+    SearchRules,
     StopRules,
     TargetSpec,
     usual_smallest_captime_s,
 )
+from utilitune.scenario.quality_reader import check_references, check_utility, choice, read_quality
 from utilitune.scenario.source import Source, Table
 from utilitune.scenario.switches import switch_templates
-from utilitune.scenario.target_reader import check_parameters_are_used, read_target
+from utilitune.scenario.target_reader import check_parameters_are_used, named_in, read_target
 from utilitune.spaces import Assignment, ChoiceParameter, ParameterSpace, SpaceError
 from utilitune.spaces.dialects import read_parameter_file
-from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
     from utilitune.spaces.dialects import ParameterFile
 
-Kind = TypeVar("Kind", Measure, Population, FailurePolicy)
+
+_ASKED_LATE = ("instances", "parameters", "forbidden", "better", "references", "bounds", "utility", "initial")
+"""Keys that are asked for only where what comes before them is right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,38 +75,139 @@ def read_native(path: Path | str) -> tuple[Scenario, tuple[str, ...]]:
     """Read and check a scenario file; also says what is worth knowing of a parameter file it names.
 
     Raises:
-        ScenarioError: Something is wrong; the text names the file and the line.
+        ScenarioError: Something is wrong; the text has a line for every mistake, with the file and the line.
     """
-    source = Source.read(Path(path).absolute())
-    top = source.top
-    name = top.text("name") or source.path.stem
-    target = read_target(_needed_table(top, "target", 'say what to run, such as command = ["solver", …]'))
-    material = _material(top, target)
-    utility = _utility(top)
-    captimes = _limits(top.table("limits"))
-    delta, stop = _promise_and_budget(top)
-    scenario = Scenario(
-        name=name,
-        directory=source.path.parent,
-        target=material.target,
-        space=material.space,
-        training=material.training,
-        test=material.test,
-        population=material.population,
-        utility=utility,
-        delta=delta,
-        stop=stop,
-        measure=_choice(top, "measure", Measure) or Measure.CPU,
-        policies=_policies(top.table("failures")),
-        seed=_or(top.integer("seed", least=0), DEFAULT_SEED),
-        workers=top.integer("workers", least=1),
-        features=_features(top.table("instances")),
-        initial=_initial(top, material.space),
-        **captimes,
-        **_procedure(top.table("procedure")),
-    )
-    top.finish()
-    return scenario, material.notes
+    return _NativeReader(Source.read(Path(path).absolute()).top).read()
+
+
+class _NativeReader:
+    """Turns one file into a scenario.
+
+    Its parts are made when they are first asked for. `read` asks for each by itself, so that the mistakes of
+    all of them are told at once.
+    """
+
+    def __init__(self, top: Table) -> None:
+        self._top = top
+
+    def read(self) -> tuple[Scenario, tuple[str, ...]]:
+        mistakes = Mistakes()
+        for part in (
+            "_name",
+            "_target",
+            "_material",
+            "_quality",
+            "_utility",
+            "_captimes",
+            "_promise",
+            "_measure",
+            "_policies",
+            "_seed",
+            "_workers",
+            "_features",
+            "_initial",
+            "_procedure",
+            "_search",
+        ):
+            with mistakes.collected():
+                getattr(self, part)
+        self._top.asked.update(_ASKED_LATE)
+        with mistakes.collected():
+            self._top.finish()
+        mistakes.tell()
+        scenario = self._scenario()
+        try:
+            check_references(scenario)
+        except ScenarioError as error:
+            raise self._top.problem("utility", str(error)) from None
+        return scenario, self._material.notes
+
+    def _scenario(self) -> Scenario:
+        material, (delta, stop) = self._material, self._promise
+        return Scenario(
+            name=self._name,
+            directory=self._top.source.path.parent,
+            target=material.target,
+            space=material.space,
+            training=material.training,
+            test=material.test,
+            population=material.population,
+            utility=self._utility,
+            delta=delta,
+            stop=stop,
+            measure=self._measure,
+            policies=self._policies,
+            seed=self._seed,
+            workers=self._workers,
+            features=self._features,
+            initial=self._initial,
+            quality=self._quality,
+            search=self._search,
+            **self._captimes,
+            **self._procedure,
+        )
+
+    @cached_property
+    def _name(self) -> str:
+        return self._top.text("name") or self._top.source.path.stem
+
+    @cached_property
+    def _target(self) -> TargetSpec:
+        return read_target(
+            _needed_table(self._top, "target", 'say what to run, such as command = ["solver", …]')
+        )
+
+    @cached_property
+    def _material(self) -> _Material:
+        return _material(self._top, self._target)
+
+    @cached_property
+    def _quality(self) -> QualityRules | None:
+        return read_quality(self._top, self._target)
+
+    @cached_property
+    def _utility(self) -> str:
+        return _utility(self._top, self._quality)
+
+    @cached_property
+    def _captimes(self) -> dict[str, Any]:
+        return _limits(self._top.table("limits"))
+
+    @cached_property
+    def _promise(self) -> tuple[float, StopRules]:
+        return _promise_and_budget(self._top)
+
+    @cached_property
+    def _measure(self) -> Measure:
+        return choice(self._top, "measure", Measure) or Measure.CPU
+
+    @cached_property
+    def _policies(self) -> dict[RunStatus, FailurePolicy]:
+        return _policies(self._top.table("failures"))
+
+    @cached_property
+    def _seed(self) -> int:
+        return int(_or(self._top.integer("seed", least=0), DEFAULT_SEED))
+
+    @cached_property
+    def _workers(self) -> int | None:
+        return self._top.integer("workers", least=1)
+
+    @cached_property
+    def _features(self) -> str | tuple[str, ...] | None:
+        return _features(self._top.table("instances"))
+
+    @cached_property
+    def _initial(self) -> tuple[Assignment, ...]:
+        return _initial(self._top, self._material.space)
+
+    @cached_property
+    def _procedure(self) -> dict[str, Any]:
+        return _procedure(self._top.table("procedure"))
+
+    @cached_property
+    def _search(self) -> SearchRules:
+        return _search(self._top.table("search"))
 
 
 def _or(value: Any, default: Any) -> Any:  # noqa: ANN401 - any value a key may have
@@ -136,10 +242,16 @@ def _material(top: Table, target: TargetSpec) -> _Material:
     if isinstance(test, GeneratedInstances) and test.count is None:
         raise instances.problem("test", "generated test instances need a count, such as count = 100")
     endless = isinstance(training, GeneratedInstances)
-    population = _choice(instances, "population", Population)
+    population = choice(instances, "population", Population)
     if endless and population is Population.FINITE:
         raise instances.problem(
             "population", 'generated instances stand for a larger population; write population = "infinite"'
+        )
+    if population is Population.INFINITE and isinstance(training, ListedInstances) and training.repeated:
+        raise instances.problem(
+            "seeds_per_instance",
+            "several runs on one instance are no independent sample of instances like these; write "
+            'population = "finite", or remove seeds_per_instance',
         )
     instances.asked.add("features")
     instances.finish()
@@ -148,10 +260,12 @@ def _material(top: Table, target: TargetSpec) -> _Material:
 
 
 def _with_switches(top: Table, target: TargetSpec, file: ParameterFile) -> TargetSpec:
-    """The target with the switches of the file, unless the scenario says itself how to write parameters."""
+    """The target with the switches of the file, unless the scenario itself says how to write parameters."""
     if not isinstance(target, CommandSpec) or top.table("target").raw("template") is not None:
         return target
-    return replace(target, templates={**switch_templates(file), **target.templates})
+    named = named_in(target)
+    switches = {name: words for name, words in switch_templates(file).items() if name not in named}
+    return replace(target, templates={**switches, **target.templates})
 
 
 def _space(top: Table) -> tuple[ParameterSpace, ParameterFile | None]:
@@ -178,7 +292,7 @@ def _space_file(top: Table, name: str, forbidden: object) -> ParameterFile:
     path = top.source.path.parent / name
     if forbidden:
         raise top.problem("forbidden", f"forbidden clauses belong into {name!r}, where the parameters are")
-    if not path.is_file():
+    if not is_file(path):
         raise top.problem("parameters", f"the parameter file {name!r} does not exist; check the path")
     return read_parameter_file(path)
 
@@ -191,7 +305,7 @@ def _recorded(top: Table, target: RecordedSpec) -> tuple[ParameterSpace, Instanc
         if top.raw(key) is not None:
             raise top.problem(key, f"recorded runtimes bring their own configurations; remove {key}")
     instances = top.table("instances")
-    for key in ("training", "test"):
+    for key in ("training", "test", "seeds_per_instance"):
         if instances.raw(key) is not None:
             raise instances.problem(key, f"recorded runtimes bring their own instances; remove {key}")
     try:
@@ -200,18 +314,24 @@ def _recorded(top: Table, target: RecordedSpec) -> tuple[ParameterSpace, Instanc
         raise
     except UtilituneError as error:
         raise top.table("target").problem("matrix", str(error)) from None
+    if matrix.solutions is not None:
+        raise top.table("target").problem(
+            "matrix", "a scenario replays recorded runtimes, and these are solutions; use 'utilitune replay'"
+        )
     rows = ChoiceParameter(RECORDED_PARAMETER, matrix.configurations, matrix.configurations[0])
     return ParameterSpace([rows]), ListedInstances(matrix.instances, files=False)
 
 
-def _utility(top: Table) -> str:
+def _utility(top: Table, quality: QualityRules | None) -> str:
     text = top.text("utility")
+    if text is None and quality is not None:
+        raise top.need("utility", 'say what a solution is worth, such as "compared(to=default, alpha=5)"')
     if text is None:
         raise top.need(
             "utility", 'say what an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)"'
         )
     try:
-        parse_utility(text)
+        check_utility(text, quality)
     except UtilituneError as error:
         raise top.problem("utility", str(error)) from None
     return text
@@ -246,8 +366,18 @@ def _promise_and_budget(top: Table) -> tuple[float, StopRules]:
     return delta, stop
 
 
+def _search(table: Table) -> SearchRules:
+    share, method = table.number("share"), table.text("method")
+    table.finish()
+    usual = SearchRules()
+    try:
+        return SearchRules(_or(share, usual.share), method or usual.method)
+    except ScenarioError as error:
+        raise table.problem("share", str(error)) from None
+
+
 def _policies(table: Table) -> dict[RunStatus, FailurePolicy]:
-    policies = {status: _choice(table, status.value, FailurePolicy) for status in FAILURES}
+    policies = {status: choice(table, status.value, FailurePolicy) for status in FAILURES}
     table.finish()
     return {status: policy for status, policy in policies.items() if policy is not None}
 
@@ -272,7 +402,7 @@ def _initial(top: Table, space: ParameterSpace) -> tuple[Assignment, ...]:
         try:
             found.append(space.validate(table))
         except SpaceError as error:
-            reason = f"configuration {place + 1} to try first is none: {error.reason}"
+            reason = f"configuration {place + 1} to try first does not fit the parameters: {error.reason}"
             raise top.source.problem(("initial", place), reason) from None
     return tuple(found)
 
@@ -287,19 +417,6 @@ def _features(table: Table) -> str | tuple[str, ...] | None:
             raise table.problem("features", f"the program {command[0]!r} does not exist or is not executable")
         return command
     name = table.text("features")
-    if name is not None and not (table.source.path.parent / name).is_file():
+    if name is not None and not is_file(table.source.path.parent / name):
         raise table.problem("features", f"the file {name!r} does not exist; check the path")
     return name
-
-
-def _choice(table: Table, key: str, kind: type[Kind]) -> Kind | None:
-    text = table.text(key)
-    if text is None:
-        return None
-    try:
-        return kind(text)
-    except ValueError:
-        names = [member.value for member in kind]
-        raise table.problem(
-            key, f"{key} is {text!r}, which is unknown; {did_you_mean(text, names)}"
-        ) from None

@@ -7,25 +7,30 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
+from utilitune.domain import Objective
+from utilitune.errors import ScenarioError
 from utilitune.scenario.model import (
     DEFAULT_PROCEDURE,
     CommandSpec,
     FunctionSpec,
     InstanceSet,
     ListedInstances,
+    QualityRules,
     RecordedSpec,
     Scenario,
+    SearchRules,
     TargetSpec,
 )
 from utilitune.targets.verdict import VerdictRules
 from utilitune.targets.wrappers import WrapperRules
 
 if TYPE_CHECKING:
-    from utilitune.targets.command import Rules
+    from utilitune.targets.command import JudgingRules
 
 _LONG = 90
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -77,10 +82,12 @@ def _folded(value: Any) -> str:  # noqa: ANN401 - any TOML value
 
 
 def _head(scenario: Scenario) -> list[str]:
+    worth = "after a given time" if scenario.quality is None else "by the quality of its solution"
     return [
         "# A Utilitune scenario. Relative paths start at the folder of this file.",
         *_lines([("name", scenario.name)]),
-        "# What an answer is worth after a given time; the best configuration has the largest mean.",
+        *_quality(scenario.quality),
+        f"# What an answer is worth {worth}; the best configuration has the largest mean.",
         *_lines([("utility", scenario.utility)]),
         '# What a second is: "cpu" (CPU time of the program and all it starts) or "wall" (the clock).',
         *_lines([("measure", scenario.measure.value)]),
@@ -88,6 +95,22 @@ def _head(scenario: Scenario) -> list[str]:
         *_lines([("seed", scenario.seed)]),
         *_workers(scenario),
         *_initial(scenario),
+    ]
+
+
+_COUNTS = {
+    Objective.QUALITY: "the quality of the solution a run ends with",
+    Objective.ANYTIME: "the solutions a run finds while it runs",
+}
+
+
+def _quality(quality: QualityRules | None) -> list[str]:
+    if quality is None:
+        return []
+    return [
+        f"# What counts: {_COUNTS[quality.objective]}; smaller or larger qualities are better.",
+        *_lines([("objective", quality.objective.value), ("better", quality.better.value)]),
+        *_lines([("references", quality.references or None), ("bounds", quality.bounds or None)]),
     ]
 
 
@@ -128,7 +151,7 @@ def _command(target: CommandSpec) -> list[str]:
     ]
 
 
-def _rules(rules: Rules) -> list[str]:
+def _rules(rules: JudgingRules) -> list[str]:
     if isinstance(rules, WrapperRules):
         return [
             "# The program is a wrapper that prints its answer in this form.",
@@ -174,6 +197,7 @@ def _instances(scenario: Scenario) -> list[str]:
             ("files", all(each.files for each in sets) if sets else None),
             ("training", _instance_value(scenario.training)),
             ("test", None if scenario.test is None else _instance_value(scenario.test)),
+            ("seeds_per_instance", _seeds_per_instance(sets)),
             *pairs,
         ]
     return [
@@ -185,9 +209,20 @@ def _instances(scenario: Scenario) -> list[str]:
 
 def _instance_value(instances: InstanceSet) -> Any:  # noqa: ANN401 - a list or a table
     if isinstance(instances, ListedInstances):
-        return list(instances.names)
+        return list(instances.distinct)
     table = {"generator": list(instances.argv), "folder": instances.folder, "suffix": instances.suffix}
     return table if instances.count is None else {**table, "count": instances.count}
+
+
+def _seeds_per_instance(sets: Sequence[ListedInstances]) -> int | None:
+    """How many seeds every listed instance has; None for one, as usual."""
+    counts = {count for each in sets for count in Counter(each.names).values()}
+    if len(counts) > 1:
+        raise ScenarioError(
+            "instances with different numbers of seeds cannot be written to a scenario file: list every "
+            "instance equally often"
+        )
+    return next((count for count in counts if count > 1), None)
 
 
 def _limits(scenario: Scenario) -> list[str]:
@@ -220,6 +255,9 @@ def _promise(scenario: Scenario) -> list[str]:
     ):
         if written := _lines(pairs):
             lines += ["", comment, header, *written]
+    if scenario.search != SearchRules():
+        search = [("share", scenario.search.share), ("method", scenario.search.method)]
+        lines += ["", "# Looking for good configurations.", "[search]", *_lines(search)]
     if scenario.procedure != DEFAULT_PROCEDURE or scenario.options:
         lines += ["", "[procedure]", *_lines([("name", scenario.procedure), *scenario.options.items()])]
     return lines

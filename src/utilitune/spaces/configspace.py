@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from utilitune.outside import read_number
 from utilitune.spaces.expressions import (
     AllOf,
     AnyOf,
@@ -43,7 +44,11 @@ _RELATIONS = {"LT": "<", "LE": "<=", "EQ": "==", "GT": ">", "GE": ">="}
 
 def from_json(text: str) -> ParameterSpace:
     """Read the text of a ConfigSpace JSON file; the order of its parameters is kept."""
-    return _from_content(json.loads(text))
+    try:
+        content = json.loads(text, parse_int=read_number)
+    except RecursionError:
+        raise SpaceError("the file is nested too deeply to be a space") from None
+    return _from_content(content)
 
 
 def to_json(space: ParameterSpace) -> str:
@@ -75,7 +80,7 @@ def _from_content(content: object) -> ParameterSpace:
         for entry in content.get("conditions") or ():
             conditions.setdefault(_child(entry), []).append(_condition(entry))
         forbidden = [_clause(entry) for entry in content.get("forbiddens") or ()]
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise SpaceError(f"this is no ConfigSpace JSON: an entry lacks or misuses {error}") from None
     joined = {
         name: terms[0] if len(terms) == 1 else AllOf(tuple(terms)) for name, terms in conditions.items()
@@ -85,6 +90,8 @@ def _from_content(content: object) -> ParameterSpace:
 
 def _parameter(entry: Entry) -> Parameter:
     kind, name = entry["type"], entry["name"]
+    if not isinstance(name, str):
+        raise SpaceError(f"this is no ConfigSpace JSON: {name!r} is no name for a parameter")
     if entry.get("q") is not None:
         raise SpaceError(f"parameter {name!r} has the quantisation q, which is not supported; use an ordinal")
     match kind:

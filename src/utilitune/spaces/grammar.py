@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from utilitune.outside import read_number
 from utilitune.spaces.expressions import (
     MIRRORED,
     OPERATORS,
@@ -267,7 +268,7 @@ class ExpressionParser:
             return Reference(token.text)
         if token.kind == "number":
             self._next += 1
-            return Constant(number_of(token.text))
+            return Constant(read_number(token.text))
         if token.kind == "text":
             self._next += 1
             return Literal(token.text)
@@ -325,11 +326,6 @@ class ExpressionParser:
 def minus(term: Term) -> Term:
     """The negative of a term; of a number it is a number again."""
     return Constant(-term.value) if isinstance(term, Constant) else Operation("-", (term,))
-
-
-def number_of(text: str) -> int | float:
-    """A number token; without a point and an exponent it is whole."""
-    return int(text) if text.isdecimal() else float(text)
 
 
 def all_of(terms: Sequence[Expression]) -> Expression:

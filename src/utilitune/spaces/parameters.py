@@ -8,6 +8,7 @@ plain column operations.
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Value = str | int | float | bool
+LARGEST_NUMBER = sys.float_info.max
 LARGEST_EXACT_INTEGER = 2**53
 MOST_DIGITS = 15
 VOID = math.inf
@@ -80,7 +82,7 @@ class NumberParameter:
         return SpaceError(f"parameter {self.name!r}: {reason}", ("parameters", self.name, key))
 
     def _check_number(self, value: Value, key: str) -> None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_NUMBER:
             raise self._problem(f"{value!r} is not a finite number", key)
         if self.integer and value != int(value):
             raise self._problem(f"{value!r} is not a whole number", key)
@@ -110,6 +112,19 @@ class NumberParameter:
         """The values of many codes, none of them NaN."""
         return list(codes.astype(np.int64).tolist() if self.integer else codes.tolist())
 
+    def all_codes(self, most: int) -> NDArray[np.float64] | None:
+        """The codes of all its values; None if these are more than `most`, or a continuum."""
+        if self.integer:
+            count = int(self.high) - int(self.low) + 1
+            return None if count > most else int(self.low) + np.arange(count, dtype=np.float64)
+        if self.digits is None:
+            return None
+        scale = 10.0**self.digits
+        if not math.isfinite(self.low * scale) or not math.isfinite(self.high * scale):
+            return None
+        first, last = round(self.low * scale), round(self.high * scale)
+        return None if last - first + 1 > most else np.arange(first, last + 1, dtype=np.float64) / scale
+
     def draw(self, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Codes of `count` independent draws."""
         if self.log:
@@ -117,7 +132,7 @@ class NumberParameter:
         if self.integer:
             return generator.integers(int(self.low), int(self.high), count, endpoint=True).astype(np.float64)
         draws = generator.uniform(self.low, self.high, count)
-        return draws if self.digits is None else np.clip(np.round(draws, self.digits), self.low, self.high)
+        return draws if self.digits is None else np.clip(_rounded(draws, self.digits), self.low, self.high)
 
     def between(
         self,
@@ -139,7 +154,7 @@ class NumberParameter:
             if self.integer:
                 draws = np.floor(draws)
             elif self.digits is not None:
-                draws = np.round(draws, self.digits)
+                draws = _rounded(draws, self.digits)
         return np.where(low > high, VOID, np.clip(draws, low, high))
 
     def _inward(self, bound: float | NDArray[np.float64], *, upward: bool) -> NDArray[np.float64]:
@@ -149,9 +164,9 @@ class NumberParameter:
             return np.asarray(np.ceil(exact) if upward else np.floor(exact))
         if self.digits is None:
             return exact
-        near = np.round(exact, self.digits)
+        near = _rounded(exact, self.digits)
         step = 10.0**-self.digits
-        beside = np.round(near + step if upward else near - step, self.digits)
+        beside = _rounded(near + step if upward else near - step, self.digits)
         return np.where(near >= exact if upward else near <= exact, near, beside)
 
     def to_unit(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -214,6 +229,10 @@ class ChoiceParameter:
         """The values of many codes, none of them NaN."""
         return [self.choices[position] for position in codes.astype(np.intp).tolist()]
 
+    def all_codes(self, most: int) -> NDArray[np.float64] | None:
+        """The codes of all its values; None if these are more than `most`."""
+        return None if len(self.choices) > most else np.arange(len(self.choices), dtype=np.float64)
+
     def draw(self, generator: np.random.Generator, count: int) -> NDArray[np.float64]:
         """Codes of `count` independent draws."""
         if self.weights is None:
@@ -225,6 +244,13 @@ class ChoiceParameter:
     def to_unit(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
         """Codes scaled to [0, 1]."""
         return codes / max(len(self.choices) - 1, 1)
+
+
+def _rounded(numbers: NDArray[np.float64], digits: int) -> NDArray[np.float64]:
+    """Numbers to so many decimal places; those so large that they have none stay as they are."""
+    with np.errstate(over="ignore"):
+        rounded = np.round(numbers, digits)
+    return np.where(np.isfinite(rounded), rounded, numbers)
 
 
 Parameter = NumberParameter | ChoiceParameter
@@ -239,5 +265,7 @@ def with_default(parameter: Parameter, value: Value) -> Parameter:
 
 def number_default(low: float, high: float, *, integer: bool, log: bool, digits: int | None = None) -> float:
     """The default of a number without one: the middle of its range, on its own scale."""
-    middle = math.sqrt(low) * math.sqrt(high) if log and low > 0 else low + (high - low) / 2
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return low  # the range itself is wrong, and is refused as such
+    middle = math.sqrt(low) * math.sqrt(high) if log and min(low, high) > 0 else low + (high - low) / 2
     return round(middle) if integer else middle if digits is None else round(middle, digits)

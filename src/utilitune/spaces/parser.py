@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(
     rf"""\s*(?:
-      (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))
+      (?P<number>(?>\d+\.?\d*|\.\d+)(?>[eE][+-]?\d+)?(?![\w.]))
     | (?P<name>{PLAIN_NAME.pattern})
     | `(?P<quoted>[^`]+)`
     | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")

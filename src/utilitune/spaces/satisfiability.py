@@ -53,15 +53,21 @@ class Region:
 
     def narrowed(self, symbol: str, code: float) -> Region:
         """The part where ``x symbol code`` holds."""
+        if math.isnan(code):
+            return self.within(frozenset())
         if symbol == "==":
             return self.within(frozenset({code}))
         if symbol == "!=":
             return replace(self, without=self.without | {code})
         if symbol in {"<", "<="}:
             top = math.nextafter(code, -math.inf) if symbol == "<" else code
-            return replace(self, high=min(self.high, math.floor(top) if self.whole else top))
+            return replace(
+                self, high=min(self.high, math.floor(top) if self.whole and math.isfinite(top) else top)
+            )
         bottom = math.nextafter(code, math.inf) if symbol == ">" else code
-        return replace(self, low=max(self.low, math.ceil(bottom) if self.whole else bottom))
+        return replace(
+            self, low=max(self.low, math.ceil(bottom) if self.whole and math.isfinite(bottom) else bottom)
+        )
 
     def within(self, codes: frozenset[float]) -> Region:
         """The part inside a set of codes."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from utilitune.spaces.satisfiability import satisfiable
 from utilitune.spaces.tables import read_tables, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +33,7 @@ INACTIVE = -1.0
 _SMALLEST_SHARE = 1e-4
 _FEWEST_DRAWS = 200_000
 _DEFAULT_TRIALS = 1000
+_MOST_COUNTED = 10_000
 
 
 class ParameterSpace:
@@ -80,6 +83,22 @@ class ParameterSpace:
     def names(self) -> tuple[str, ...]:
         """All parameter names, in order."""
         return tuple(self.parameters)
+
+    @cached_property
+    def size(self) -> int | None:
+        """How many different configurations there are; None if there is no end of them, or over 10 000.
+
+        Counted over all combinations of values, so that conditions, ranges and clauses are heeded; None
+        also where these combinations, before anything is dropped, are more than 10 000.
+        """
+        tables = [parameter.all_codes(_MOST_COUNTED) for parameter in self.parameters.values()]
+        listed = [table for table in tables if table is not None]
+        if len(listed) < len(tables) or math.prod(len(table) for table in listed) > _MOST_COUNTED:
+            return None
+        codes = np.stack([grid.ravel() for grid in np.meshgrid(*listed, indexing="ij")])
+        self._deactivated(codes)
+        allowed = codes[:, ~self._is_forbidden(codes)]
+        return int(np.unique(np.nan_to_num(allowed, nan=math.inf), axis=1).shape[1])
 
     def default(self) -> Assignment:
         """The default configuration."""
@@ -134,6 +153,13 @@ class ParameterSpace:
         for row in np.unique(changed).tolist():
             chosen = changed == row
             codes[row, chosen] = nearby(parameters[row], codes[row, chosen], generator)
+        return self.allowed_codes(codes)
+
+    def allowed_codes(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Those of these configurations, one column each, that nothing excludes.
+
+        Every parameter has a value. NaN is written, in place, where a parameter is not active.
+        """
         return codes[:, ~self._is_forbidden(self._deactivated(codes))]
 
     def encode(self, assignments: Sequence[Mapping[str, Value]]) -> NDArray[np.float64]:
@@ -182,6 +208,16 @@ class ParameterSpace:
         everything = {name: values.get(name, each.default) for name, each in self.parameters.items()}
         codes = self._deactivated(self.codes([everything]))
         self._check_allowed(self._columns(codes))
+        return self.assignments(codes)[0]
+
+    def filled(self, value_of: Callable[[Parameter], Value]) -> Assignment:
+        """The configuration with these values; asked for active parameters only, parents before children."""
+        codes = np.full((len(self.parameters), 1), np.nan)
+        columns = self._columns(codes)
+        for name in (*(each for each in self.parameters if each not in self._order), *self._order):
+            if name not in self.activity or self._is_active(name, columns)[0]:
+                columns[name][0] = self.parameters[name].code(value_of(self.parameters[name]))
+        self._check_allowed(columns)
         return self.assignments(codes)[0]
 
     def validate(self, assignment: Mapping[str, Value]) -> Assignment:

@@ -115,7 +115,7 @@ def _parameter(name: str, table: object) -> Parameter | DependentNumber:
     if not isinstance(table, Mapping):
         raise SpaceError(f"parameter {name!r} must be a table such as [parameters.{name}]", where)
     kind = table.get("type")
-    if kind not in _KEYS:
+    if not isinstance(kind, str) or kind not in _KEYS:
         hint = did_you_mean(str(kind), _KEYS) if kind is not None else f"one of {', '.join(_KEYS)}"
         text = f"has the unknown type {kind!r}" if kind is not None else "needs a type"
         raise SpaceError(f"parameter {name!r} {text}; {hint}", (*where, "type") if kind else where)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
+from utilitune.outside import storable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from utilitune.store.records import (
         ConfigurationRecord,
         EventRecord,
+        FailedRun,
         ProgressRecord,
         RunRecord,
         SessionRecord,
@@ -62,6 +65,12 @@ class StoreReader(Protocol):
     def counts(self) -> dict[RunStatus, int]:
         """How many runs ended in each way; every status has its entry."""
 
+    def failed_runs(self) -> Iterator[FailedRun]:
+        """Every run that failed, in the order of storing, with no more than tells why."""
+
+    def runs_each(self) -> dict[int, int]:
+        """How many runs there are of each configuration that was run at all, by its number."""
+
     def trajectory(self) -> Iterator[ProgressRecord]:
         """All progress, oldest first."""
 
@@ -74,11 +83,29 @@ class StoreReader(Protocol):
     def events(self) -> list[EventRecord]:
         """Every event, oldest first."""
 
+    def facts(self) -> dict[str, str]:
+        """What is kept once of the whole run, by name."""
+
+    def nominations(self) -> list[int]:
+        """The configuration of every nomination, the first one first."""
+
     def request_stop(self) -> None:
         """Ask the owner of this run to stop in good order; works from another process too."""
 
     def stop_requested(self) -> bool:
         """Whether somebody asked for a stop since the latest session began."""
+
+    def request_pause(self, *, pause: bool) -> None:
+        """Ask the owner of this run to begin no more runs, or to go on."""
+
+    def pause_requested(self) -> bool:
+        """Whether somebody asked for a pause since the latest session began, and for no end of it."""
+
+    def request_more_time(self, seconds: float) -> None:
+        """Ask the owner of this run to go on for so much longer on the clock than its budget says."""
+
+    def more_time_s(self) -> float:
+        """By how much the budget of time on the clock was extended since the latest session began."""
 
     def close(self) -> None:
         """Release everything; a closed store answers nothing more."""
@@ -108,6 +135,15 @@ class Store(StoreReader, Protocol):
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""
 
+    def keep_fact(self, name: str, value: str) -> None:
+        """Keep something about the whole run, in place of what was kept by that name before."""
+
+    def nominate(self, configuration: int) -> int:
+        """Keep that a configuration is nominated; return the nomination's number, from 1.
+
+        The configuration must be kept, else `ValueError`. Only then is the nominee's order revealed.
+        """
+
 
 def note_once(store: Store, kind: str, text: str) -> None:
     """Keep a message unless the run has it already, from an earlier start say."""
@@ -128,11 +164,11 @@ class OutputAllowance:
 
     def trim(self, outcome: RunOutcome) -> RunOutcome:
         """The outcome with as much of its texts as is to be kept."""
-        if not outcome.output_tail and len(outcome.detail) <= LONGEST_DETAIL:
+        if not outcome.output_tail and not outcome.detail:
             return outcome
         ordinary = not outcome.failed
-        tail = outcome.output_tail[-LONGEST_TAIL:]
+        tail = storable(outcome.output_tail[-LONGEST_TAIL:])
         if len(tail) > self._left[ordinary]:
             tail = ""
         self._left[ordinary] -= len(tail)
-        return replace(outcome, output_tail=tail, detail=outcome.detail[:LONGEST_DETAIL])
+        return replace(outcome, output_tail=tail, detail=storable(outcome.detail[:LONGEST_DETAIL]))

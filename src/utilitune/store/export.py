@@ -96,6 +96,8 @@ def _run_row(run: RunRecord) -> dict[str, Any]:
         "exit_code": outcome.exit_code,
         "overshoot_s": outcome.overshoot_s,
         "detail": outcome.detail,
+        "quality": outcome.quality,
+        "bound": outcome.bound,
         "started_at": None if run.taken_over else run.started_at,
         "ended_at": None if run.taken_over else run.ended_at,
         "speculative": run.speculative,

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
 from utilitune.store import facts
 from utilitune.store.base import OutputAllowance
-from utilitune.store.records import EventRecord, ProgressRecord, RunRecord, SessionRecord, Snapshot, to_json
+from utilitune.store.records import (
+    EventRecord,
+    FailedRun,
+    ProgressRecord,
+    RunRecord,
+    SessionRecord,
+    Snapshot,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,20 +44,28 @@ class MemoryStore:
         self._trajectory: list[ProgressRecord] = []
         self._phases: list[PhaseRecord] = []
         self._events: list[EventRecord] = []
+        self._facts: dict[str, str] = {}
+        self._nominations: list[int] = []
         self._allowance = OutputAllowance()
-        self._stop_requested = False
+        self._stop_requested = self._paused = False
+        self._more_time_s = 0.0
+        self._began_s = 0.0
 
     def begin_session(self, settings: Mapping[str, Any]) -> None:
         """Note that the run was started with these settings, and forget an old request to stop."""
         machine = facts.machine().facts
         session = SessionRecord(time.time(), _as_stored(settings), versions=facts.versions(), machine=machine)
         self._sessions.append(session)
-        self._stop_requested = False
+        self._began_s = time.monotonic()
+        self._stop_requested = self._paused = False
+        self._more_time_s = 0.0
 
     def end_session(self, stop: StopReason | None = None) -> None:
         """Note that the current session ended, and why."""
         if self._sessions and self._sessions[-1].ended_at is None:
-            self._sessions[-1] = replace(self._sessions[-1], ended_at=time.time(), stop=stop)
+            lasted_s = time.monotonic() - self._began_s
+            ended = replace(self._sessions[-1], ended_at=time.time(), stop=stop, elapsed_s=lasted_s)
+            self._sessions[-1] = ended
 
     def add_configuration(self, *records: ConfigurationRecord) -> None:
         """Keep one configuration, or several together; every index must be new, else `ValueError`."""
@@ -78,6 +95,25 @@ class MemoryStore:
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""
         self._events.append(EventRecord(kind, text, time.time()))
+
+    def keep_fact(self, name: str, value: str) -> None:
+        """Keep something about the whole run, in place of what was kept by that name before."""
+        self._facts[name] = value
+
+    def nominate(self, configuration: int) -> int:
+        """Keep that a configuration is nominated; return the nomination's number, from 1."""
+        if configuration not in self._configurations:
+            raise ValueError(f"does not fit what is stored: no configuration {configuration}")
+        self._nominations.append(configuration)
+        return len(self._nominations)
+
+    def facts(self) -> dict[str, str]:
+        """What is kept once of the whole run, by name."""
+        return dict(sorted(self._facts.items()))
+
+    def nominations(self) -> list[int]:
+        """The configuration of every nomination, the first one first."""
+        return list(self._nominations)
 
     def sessions(self) -> list[SessionRecord]:
         """Every start of the run, oldest first."""
@@ -111,6 +147,24 @@ class MemoryStore:
             found[run.outcome.status] += 1
         return found
 
+    def failed_runs(self) -> Iterator[FailedRun]:
+        """Every run that failed, in the order of storing, with no more than tells why."""
+        return (
+            FailedRun(
+                run.outcome.status,
+                run.request.configuration,
+                run.request.position,
+                run.outcome.detail,
+                run.sequence,
+            )
+            for run in self._runs
+            if run.outcome.failed
+        )
+
+    def runs_each(self) -> dict[int, int]:
+        """How many runs there are of each configuration that was run at all, by its number."""
+        return dict(Counter(run.request.configuration for run in self._runs))
+
     def trajectory(self) -> Iterator[ProgressRecord]:
         """All progress, oldest first."""
         return iter(list(self._trajectory))
@@ -134,6 +188,22 @@ class MemoryStore:
     def stop_requested(self) -> bool:
         """Whether somebody asked for a stop since the latest session began."""
         return self._stop_requested
+
+    def request_pause(self, *, pause: bool) -> None:
+        """Ask the owner of this run to begin no more runs, or to go on."""
+        self._paused = pause
+
+    def pause_requested(self) -> bool:
+        """Whether somebody asked for a pause since the latest session began, and for no end of it."""
+        return self._paused
+
+    def request_more_time(self, seconds: float) -> None:
+        """Ask the owner of this run to go on for so much longer on the clock than its budget says."""
+        self._more_time_s += seconds
+
+    def more_time_s(self) -> float:
+        """By how much the budget of time on the clock was extended since the latest session began."""
+        return self._more_time_s
 
     def close(self) -> None:
         """Nothing has to be released."""

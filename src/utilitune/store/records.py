@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utilitune.domain import Progress, RunOutcome, RunRequest, StopReason
+    from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopReason
 
 
 class Origin(StrEnum):
@@ -20,6 +20,14 @@ class Origin(StrEnum):
     USER = "user"
     RANDOM = "random"
     MODEL = "model"
+    NOMINEE = "nominee"
+    PEER = "peer"
+    CANDIDATE = "candidate"
+
+    @property
+    def searched(self) -> bool:
+        """Whether it was chosen by looking at outcomes of runs."""
+        return self in {Origin.MODEL, Origin.NOMINEE, Origin.PEER, Origin.CANDIDATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,16 @@ class RunRecord:
         return self.started_at == 0.0
 
 
+class FailedRun(NamedTuple):
+    """What tells why runs fail, of one that did."""
+
+    status: RunStatus
+    configuration: int
+    position: int
+    detail: str
+    sequence: int
+
+
 @dataclass(frozen=True, slots=True)
 class ProgressRecord:
     """One point of the trajectory: the progress, when it was reached, after how many stored runs."""
@@ -111,6 +129,8 @@ class SessionRecord:
         stop: Why it stopped, where it ended in good order.
         versions: Versions of what computed it.
         machine: What it ran on.
+        elapsed_s: How long it lasted, by a clock that nobody sets; until its last run if it was killed. None
+            where that is not known.
     """
 
     started_at: float
@@ -119,11 +139,17 @@ class SessionRecord:
     stop: StopReason | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
+    elapsed_s: float | None = None
 
 
 def to_json(value: Mapping[str, Any]) -> str:
     """Compact JSON; numpy scalars become the Python numbers they stand for."""
-    return json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"), default=_plain)
+    text = json.dumps(dict(value), ensure_ascii=False, separators=(",", ":"), default=_plain)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, from a file name say: written out, it comes back as it was
+        text = json.dumps(dict(value), separators=(",", ":"), default=_plain)
+    return text
 
 
 def _plain(value: object) -> object:

@@ -6,6 +6,11 @@ the file as ours; the user version is the schema's.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
 APPLICATION_ID = 0x55744C6E  # "UtLn"
 SCHEMA_VERSION = 1
 
@@ -94,7 +99,8 @@ TABLES = (
     """,
 )
 
-LATER_TABLE = """
+LATER_TABLES = (
+    """
     CREATE TABLE IF NOT EXISTS phases (
         number INTEGER PRIMARY KEY,
         configurations INTEGER NOT NULL,
@@ -104,28 +110,92 @@ LATER_TABLE = """
         total_time_s REAL NOT NULL,
         runs INTEGER NOT NULL
     )
-"""
-"""Made wherever it is missing: the first folders were written without it."""
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS solutions (
+        sequence INTEGER PRIMARY KEY REFERENCES runs (sequence),
+        quality REAL,
+        bound REAL
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS gains (
+        number INTEGER PRIMARY KEY REFERENCES trajectory (number),
+        gain REAL NOT NULL
+    )
+    """,
+    "CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    """
+    CREATE TABLE IF NOT EXISTS nominations (
+        number INTEGER PRIMARY KEY,
+        configuration INTEGER NOT NULL REFERENCES configurations (number)
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS traces (
+        sequence INTEGER PRIMARY KEY REFERENCES runs (sequence),
+        points TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE IF NOT EXISTS durations (
+        session INTEGER PRIMARY KEY REFERENCES sessions (number),
+        elapsed_s REAL NOT NULL
+    )
+    """,
+)
+"""Made wherever they are missing: the first folders were written without them."""
 
 INSERT_SESSION = "INSERT INTO sessions (started_at, settings, versions, machine) VALUES (?, ?, ?, ?)"
 END_SESSION = """
     UPDATE sessions SET ended_at = ?, stop_code = ?, stop_advice = ?
     WHERE number = (SELECT max(number) FROM sessions) AND ended_at IS NULL
 """
+INSERT_DURATION = "INSERT OR IGNORE INTO durations VALUES (?, ?)"
+_SELECT_SESSIONS = """
+    SELECT number, started_at, settings, ended_at, stop_code, stop_advice, versions, machine, {duration}
+    FROM sessions
+"""
+SELECT_SESSIONS = _SELECT_SESSIONS.format(duration="elapsed_s") + "LEFT JOIN durations ON session = number"
+SELECT_SESSIONS_WITHOUT_DURATIONS = _SELECT_SESSIONS.format(duration="NULL")
 INSERT_CONFIGURATION = "INSERT INTO configurations VALUES (?, ?, ?, ?, ?)"
 INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_OUTPUT = "INSERT INTO outputs VALUES (?, ?, ?)"
+INSERT_SOLUTION = "INSERT INTO solutions VALUES (?, ?, ?)"
+INSERT_TRACE = "INSERT INTO traces VALUES (?, ?)"
 INSERT_PROGRESS = "INSERT INTO trajectory VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_PHASE = "INSERT INTO phases VALUES (?, ?, ?, ?, ?, ?, ?)"
+INSERT_GAIN = "INSERT INTO gains VALUES ((SELECT max(number) FROM trajectory), ?)"
+INSERT_FACT = "INSERT OR REPLACE INTO facts VALUES (?, ?)"
+INSERT_NOMINATION = "INSERT INTO nominations VALUES (?, ?)"
 INSERT_EVENT = "INSERT INTO events (kind, text, at) VALUES (?, ?, ?)"
 
-SELECT_RUNS = """
+_SELECT_RUNS = """
     SELECT runs.sequence, configuration, position, captime_s, seed, status, runtime_s, cpu_s, wall_s,
            peak_memory_bytes, exit_code, overshoot_s, detail, started_at, ended_at, speculative,
-           coalesce(tail, '')
+           coalesce(tail, ''), {solution}, {trace}
     FROM runs LEFT JOIN outputs ON outputs.sequence = runs.sequence
 """
-SELECT_TRAJECTORY = """
-    SELECT best_index, epsilon, gamma, delta, total_time_s, runs, rounds, configurations, alive, at, sequence
+
+
+def select_runs(tables: Container[str]) -> str:
+    """The statement that reads runs, with what the later tables that are there hold of them."""
+    parts = {"solution": "NULL, NULL", "trace": "NULL"}
+    joined = ""
+    for name, table, columns in (("solution", "solutions", "quality, bound"), ("trace", "traces", "points")):
+        if table in tables:
+            parts[name] = columns
+            joined += f" LEFT JOIN {table} ON {table}.sequence = runs.sequence"
+    return _SELECT_RUNS.format(**parts) + joined
+
+
+SELECT_FAILED = "SELECT status, configuration, position, detail, sequence FROM runs"
+_SELECT_TRAJECTORY = """
+    SELECT best_index, epsilon, gamma, delta, total_time_s, runs, rounds, configurations, alive, {gain}, at,
+           sequence
     FROM trajectory
 """
+SELECT_TRAJECTORY_WITH_GAINS = (
+    _SELECT_TRAJECTORY.format(gain="gain") + "LEFT JOIN gains ON gains.number = trajectory.number"
+)
+SELECT_TRAJECTORY_WITHOUT_GAINS = _SELECT_TRAJECTORY.format(gain="NULL")

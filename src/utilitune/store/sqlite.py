@@ -5,7 +5,8 @@
     folder/
       run.sqlite        everything (with -wal and -shm beside it while a run goes on)
       lock              held by the one writer, names its process
-      stop-requested    appears when somebody asks the writer to stop
+      pulse             how far the latest start has come (see `pulse`)
+      stop-requested    appears when somebody asks the writer to stop; others like it, see `requests`
 
 Each write is one committed transaction in write-ahead mode with `synchronous=NORMAL`. A process killed at any
 moment loses nothing that was committed. A power failure may cost the last commits but leaves an intact,
@@ -17,74 +18,70 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
 import time
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunRequest, RunStatus, StopReason
+from utilitune.domain import PhaseRecord, Progress, RunStatus, StopReason
 from utilitune.errors import StoreError
-from utilitune.store import facts, schema
+from utilitune.outside import exists, is_file, storable
+from utilitune.store import facts, rows, schema
 from utilitune.store.base import OutputAllowance
+from utilitune.store.changes import changes
 from utilitune.store.lock import FolderLock, holder
+from utilitune.store.pulse import PULSE_NAME, Pulse, read_pulse
 from utilitune.store.records import (
     ConfigurationRecord,
     EventRecord,
-    Origin,
+    FailedRun,
     ProgressRecord,
     RunRecord,
     SessionRecord,
     Snapshot,
     to_json,
 )
+from utilitune.store.requests import REQUEST_NAMES, FolderRequests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+Record = TypeVar("Record")
 DATABASE_NAME = "run.sqlite"
 LOCK_NAME = "lock"
-STOP_NAME = "stop-requested"
 
 
-class RunFolderReader:
+class RunFolderReader(FolderRequests):
     """Reads a run folder, also while a run goes on in it; made by `read_run_folder`."""
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
-        self.folder = folder
+        super().__init__(folder)
         self._connection = connection
-        self._stop_file = os.fspath(folder / STOP_NAME)
-        found = list(self._rows("SELECT scenario, digest FROM snapshot"))
+        self._configurations: list[ConfigurationRecord] = []
+        found = list(self._read(rows.snapshot, "SELECT scenario, digest FROM snapshot"))
         if not found:
-            raise StoreError(f"{folder / DATABASE_NAME} is damaged: restore a copy or use another folder")
-        self.snapshot = Snapshot(json.loads(found[0][0]), found[0][1])
+            raise _damaged(folder)
+        self.snapshot = found[0]
 
     def sessions(self) -> list[SessionRecord]:
         """Every start of the run, oldest first."""
-        columns = "started_at, settings, ended_at, stop_code, stop_advice, versions, machine"
-        return [
-            SessionRecord(
-                started_at=started_at,
-                settings=json.loads(settings),
-                ended_at=ended_at,
-                stop=None if code is None else StopReason(code, advice),
-                versions=json.loads(versions),
-                machine=json.loads(machine),
-            )
-            for started_at, settings, ended_at, code, advice, versions, machine in self._rows(
-                f"SELECT {columns} FROM sessions ORDER BY number"  # noqa: S608 - constant text
-            )
-        ]
+        kept = self._has_table("durations")
+        select = schema.SELECT_SESSIONS if kept else schema.SELECT_SESSIONS_WITHOUT_DURATIONS
+        found = list(self._read(rows.session_record, f"{select} ORDER BY number"))
+        beat = read_pulse(self.folder / PULSE_NAME)
+        if found and beat is not None and beat.session == len(found) and found[-1].elapsed_s is None:
+            found[-1] = replace(found[-1], elapsed_s=beat.elapsed_s)
+        return found
 
     def configurations(self) -> list[ConfigurationRecord]:
-        """Every configuration, by index."""
-        return [
-            ConfigurationRecord(index, json.loads(assignment), Origin(origin), first_position, drawn_at)
-            for index, assignment, origin, first_position, drawn_at in self._rows(
-                "SELECT * FROM configurations ORDER BY number"
-            )
-        ]
+        """Every configuration, by index; only those that are new since the last call are read."""
+        known = self._configurations
+        query = "SELECT * FROM configurations WHERE number > ? ORDER BY number"
+        known += self._read(rows.configuration_record, query, (known[-1].index if known else -1,))
+        if next(self._rows("SELECT count(*) FROM configurations"))[0] != len(known):  # not added in order
+            known[:] = self._read(rows.configuration_record, query, (-1,))
+        return list(known)
 
     def runs(
         self,
@@ -98,55 +95,94 @@ class RunFolderReader:
         wanted = {"configuration": configuration, "position": position, "status": status}
         given = {name: value for name, value in wanted.items() if value is not None}
         conditions = " AND ".join(["runs.sequence >= ?", *(f"{name} = ?" for name in given)])
-        query = f"{schema.SELECT_RUNS} WHERE {conditions} ORDER BY runs.sequence"
-        return map(_run_record, self._rows(query, (since, *given.values())))
+        select = schema.select_runs([name for name in ("solutions", "traces") if self._has_table(name)])
+        query = f"{select} WHERE {conditions} ORDER BY runs.sequence"
+        return self._read(rows.run_record, query, (since, *given.values()))
 
     def counts(self) -> dict[RunStatus, int]:
         """How many runs ended in each way; every status has its entry."""
         found = dict(self._rows("SELECT status, count(*) FROM runs GROUP BY status"))
         return {status: found.get(status.value, 0) for status in RunStatus}
 
+    def failed_runs(self) -> Iterator[FailedRun]:
+        """Every run that failed, in the order of storing, with no more than tells why."""
+        failed = {status.value: status for status in RunStatus if status.failed}
+        marks = ", ".join("?" * len(failed))
+        query = f"{schema.SELECT_FAILED} WHERE status IN ({marks}) ORDER BY sequence"
+        return (FailedRun(failed[row[0]], *row[1:]) for row in self._rows(query, tuple(failed)))
+
+    def runs_each(self) -> dict[int, int]:
+        """How many runs there are of each configuration that was run at all, by its number."""
+        return dict(self._rows("SELECT configuration, count(*) FROM runs GROUP BY configuration"))
+
     def trajectory(self) -> Iterator[ProgressRecord]:
         """All progress, oldest first."""
-        return map(_progress_record, self._rows(f"{schema.SELECT_TRAJECTORY} ORDER BY number"))
+        return self._read(rows.progress_record, f"{self._select_trajectory()} ORDER BY trajectory.number")
 
     def last_progress(self) -> ProgressRecord | None:
         """The latest progress, if there is any."""
-        rows = list(self._rows(f"{schema.SELECT_TRAJECTORY} ORDER BY number DESC LIMIT 1"))
-        return _progress_record(rows[0]) if rows else None
+        query = f"{self._select_trajectory()} ORDER BY trajectory.number DESC LIMIT 1"
+        return next(self._read(rows.progress_record, query), None)
+
+    def _select_trajectory(self) -> str:
+        """The query for all progress; nobody may have written here since gains are kept."""
+        kept = self._has_table("gains")
+        return schema.SELECT_TRAJECTORY_WITH_GAINS if kept else schema.SELECT_TRAJECTORY_WITHOUT_GAINS
+
+    def facts(self) -> dict[str, str]:
+        """What is kept once of the whole run, by name."""
+        if not self._has_table("facts"):
+            return {}
+        return dict(self._rows("SELECT name, value FROM facts ORDER BY name"))
+
+    def nominations(self) -> list[int]:
+        """The configuration of every nomination, the first one first."""
+        if not self._has_table("nominations"):
+            return []
+        return [number for (number,) in self._rows("SELECT configuration FROM nominations ORDER BY number")]
 
     def phases(self) -> list[PhaseRecord]:
         """The phases that are over, for procedures with phases, the first one first."""
-        if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'phases'")):
+        if not self._has_table("phases"):
             return []  # nobody has written here since phases are kept
-        return [PhaseRecord(*row) for row in self._rows("SELECT * FROM phases ORDER BY number")]
+        return list(self._read(rows.phase_record, "SELECT * FROM phases ORDER BY number"))
 
     def events(self) -> list[EventRecord]:
         """Every event, oldest first."""
-        return [EventRecord(*row) for row in self._rows("SELECT kind, text, at FROM events ORDER BY number")]
+        return list(self._read(rows.event_record, "SELECT kind, text, at FROM events ORDER BY number"))
+
+    def changes(self) -> int:
+        """A number that is another one after every write of somebody else; asking costs next to nothing."""
+        [(version,)] = self._rows("PRAGMA data_version")
+        return int(version)
 
     def owner(self) -> int | None:
         """The process id of the coordinator at work here; None if there is none, 0 if it cannot be told."""
         return holder(self.folder / LOCK_NAME)
 
-    def request_stop(self) -> None:
-        """Ask the owner of this run to stop in good order."""
-        try:
-            (self.folder / STOP_NAME).touch()
-        except OSError as error:
-            raise StoreError(f"cannot leave a request to stop in {self.folder}: {error.strerror}") from error
-
-    def stop_requested(self) -> bool:
-        """Whether somebody asked for a stop since the latest session began."""
-        return os.path.exists(self._stop_file)  # noqa: PTH110 - asked between any two runs
-
     def close(self) -> None:
         """Release everything; a closed store answers nothing more."""
         self._connection.close()
 
+    def _has_table(self, name: str) -> bool:
+        """Whether a table is there that the first folders were written without."""
+        return bool(list(self._rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))))
+
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         with _explaining(self.folder):
-            yield from self._connection.execute(query, values)
+            # Not `yield from`: the cursor of a connection that is closed cannot be closed, and need not be.
+            for row in self._connection.execute(query, values):  # noqa: UP028
+                yield row
+
+    def _read(
+        self, record: Callable[[tuple[Any, ...]], Record], query: str, values: tuple[Any, ...] = ()
+    ) -> Iterator[Record]:
+        """Rows as records; values that we would never have written mean that the file is damaged."""
+        for row in self._rows(query, values):
+            try:
+                yield record(row)
+            except rows.NOT_OURS as error:
+                raise _damaged(self.folder) from error
 
 
 class RunFolder(RunFolderReader):
@@ -157,21 +193,47 @@ class RunFolder(RunFolderReader):
         self._lock = lock
         [(next_sequence,)] = self._rows("SELECT coalesce(max(sequence), -1) + 1 FROM runs")
         self._next_sequence = int(next_sequence)
+        try:
+            self._pulse = Pulse(folder / PULSE_NAME)
+        except OSError as error:
+            raise StoreError(f"{folder / PULSE_NAME} cannot be written: {error.strerror}") from error
         kept = dict(self._rows("SELECT ordinary, sum(length(tail)) FROM outputs GROUP BY ordinary"))
         self._allowance = OutputAllowance(ordinary=kept.get(1, 0), failures=kept.get(0, 0))
 
     def begin_session(self, settings: Mapping[str, Any]) -> None:
         """Note that the run was started with these settings, and forget an old request to stop."""
         machine = facts.machine().facts
+        before = self.sessions()
+        if (
+            before and before[-1].elapsed_s is not None
+        ):  # it was killed: what is known of it is overwritten now
+            self._write(schema.INSERT_DURATION, len(before), before[-1].elapsed_s)
         self._write(
             schema.INSERT_SESSION, time.time(), to_json(settings), to_json(facts.versions()), to_json(machine)
         )
-        (self.folder / STOP_NAME).unlink(missing_ok=True)
+        self._note_missing()
+        self._pulse.begin(len(before) + 1, self._next_sequence)
+        self._forget_requests()
 
     def end_session(self, stop: StopReason | None = None) -> None:
         """Note that the current session ended, and why."""
-        code, advice = (None, None) if stop is None else (stop.code, stop.advice)
-        self._write(schema.END_SESSION, time.time(), code, advice)
+        code, advice = (None, None) if stop is None else (stop.code, storable(stop.advice))
+        with self._transaction():
+            [(number,)] = self._connection.execute("SELECT max(number) FROM sessions")
+            self._connection.execute(schema.END_SESSION, (time.time(), code, advice))
+            if number is not None:
+                self._connection.execute(schema.INSERT_DURATION, (number, self._pulse.elapsed_s()))
+
+    def _note_missing(self) -> None:
+        """Say so where runs are missing that were stored; they are made again where they are needed."""
+        last = self._pulse.last
+        if last is not None and last.runs > self._next_sequence:
+            self.add_event(
+                "warning",
+                f"{last.runs - self._next_sequence} runs that had been stored are missing: the file "
+                f"{DATABASE_NAME}-wal was deleted, an older copy was restored, or the power failed. What is "
+                "left is whole, and what is missing is made again.",
+            )
 
     def add_configuration(self, *records: ConfigurationRecord) -> None:
         """Keep one configuration, or several together; every index must be new, else `ValueError`."""
@@ -186,21 +248,29 @@ class RunFolder(RunFolderReader):
         """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""
         sequence = self._next_sequence
         outcome = self._allowance.trim(record.outcome)
-        row = _run_row(record, outcome, sequence)
-        if outcome.output_tail:
+        row = rows.run_row(record, outcome, sequence)
+        has_solution = outcome.quality is not None or outcome.bound is not None
+        if outcome.output_tail or has_solution or outcome.trace:
             output = (sequence, not outcome.failed, outcome.output_tail)
             with self._transaction():
                 self._connection.execute(schema.INSERT_RUN, row)
-                self._connection.execute(schema.INSERT_OUTPUT, output)
+                if outcome.output_tail:
+                    self._connection.execute(schema.INSERT_OUTPUT, output)
+                if has_solution:
+                    solution = (sequence, outcome.quality, outcome.bound)
+                    self._connection.execute(schema.INSERT_SOLUTION, solution)
+                if outcome.trace:
+                    points = json.dumps(outcome.trace, separators=(",", ":"))
+                    self._connection.execute(schema.INSERT_TRACE, (sequence, points))
         else:
             self._write(schema.INSERT_RUN, *row)
         self._next_sequence = sequence + 1
+        self._pulse.beat(self._next_sequence)
         return sequence
 
     def add_progress(self, progress: Progress) -> None:
         """Add a point to the trajectory."""
-        self._write(
-            schema.INSERT_PROGRESS,
+        row = (
             progress.best_index,
             progress.epsilon,
             progress.gamma,
@@ -213,6 +283,22 @@ class RunFolder(RunFolderReader):
             time.time(),
             self._next_sequence,
         )
+        if progress.gain is None:
+            self._write(schema.INSERT_PROGRESS, *row)
+            return
+        with self._transaction():
+            self._connection.execute(schema.INSERT_PROGRESS, row)
+            self._connection.execute(schema.INSERT_GAIN, (progress.gain,))
+
+    def keep_fact(self, name: str, value: str) -> None:
+        """Keep something about the whole run, in place of what was kept by that name before."""
+        self._write(schema.INSERT_FACT, name, value)
+
+    def nominate(self, configuration: int) -> int:
+        """Keep that a configuration is nominated; return the nomination's number, from 1."""
+        number = len(self.nominations()) + 1
+        self._write(schema.INSERT_NOMINATION, number, configuration)
+        return number
 
     def add_phase(self, phase: PhaseRecord) -> None:
         """Keep where the procedure stood at the end of a phase; its number must be new, else `ValueError`."""
@@ -220,7 +306,7 @@ class RunFolder(RunFolderReader):
 
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""
-        self._write(schema.INSERT_EVENT, kind, text, time.time())
+        self._write(schema.INSERT_EVENT, kind, storable(text), time.time())
 
     def close(self) -> None:
         """Leave one plain file behind and let the folder go; a second call does nothing."""
@@ -228,6 +314,7 @@ class RunFolder(RunFolderReader):
             self._connection.execute("PRAGMA busy_timeout = 0")
             self._connection.execute("PRAGMA journal_mode = DELETE")
         super().close()
+        self._pulse.close()
         self._lock.release()
 
     def _write(self, statement: str, *values: Any) -> None:  # noqa: ANN401 - whatever SQLite can hold
@@ -282,9 +369,11 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
             _prepare(connection, folder, snapshot)
         store = RunFolder(folder, connection, lock)
         if store.snapshot.digest != snapshot.digest:
+            found = changes(store.snapshot.scenario, snapshot.scenario)
+            what = f"changed: {'; '.join(found)}" if found else "the contents of an instance have changed"
             raise StoreError(
-                f"{folder} belongs to another scenario, or this one was changed in what its runs mean: "
-                f"restore the scenario to go on, or {afresh or _afresh(folder)}"
+                f"{folder} belongs to another scenario, or this one was changed in what its runs mean "
+                f"({what}): restore the scenario to go on, or {afresh or _afresh(folder)}"
             )
         on_failure.pop_all()
     return store
@@ -305,10 +394,10 @@ def read_run_folder(folder: Path | str) -> RunFolderReader:
     """
     folder = Path(folder)
     database = folder / DATABASE_NAME
-    if not database.is_file():
+    if not is_file(database):
         raise StoreError(f"{folder} is no run folder: name the --folder that 'utilitune run' was given")
     with contextlib.ExitStack() as on_failure, _explaining(folder):
-        connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection = _reading(database)
         on_failure.callback(connection.close)
         if _is_empty(connection):
             raise StoreError(f"{folder} holds no run yet: try again when 'utilitune run' has begun")
@@ -318,9 +407,31 @@ def read_run_folder(folder: Path | str) -> RunFolderReader:
     return reader
 
 
+def _reading(database: Path) -> sqlite3.Connection:
+    """A connection for reading; the file is opened as one that nobody writes where there is no log beside it.
+
+    A writer that ran out of disk may leave a file that asks for a log and has none, and SQLite makes none for
+    readers.
+    """
+    address = f"{database.resolve().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    try:
+        connection.execute("PRAGMA schema_version").fetchall()
+    except sqlite3.OperationalError:
+        if exists(f"{database}-wal"):
+            return connection
+        connection.close()
+        return sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
+    return connection
+
+
 def _refuse_foreign(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
-    if DATABASE_NAME not in names and names - {LOCK_NAME, STOP_NAME}:
+    if DATABASE_NAME not in names and PULSE_NAME in names:
+        raise StoreError(
+            f"{folder} is a run folder whose {DATABASE_NAME} is gone: restore it, or use another folder"
+        )
+    if DATABASE_NAME not in names and names - {LOCK_NAME, *REQUEST_NAMES}:
         raise StoreError(f"{folder} holds other files and is no run folder: name an empty or a new folder")
 
 
@@ -337,7 +448,9 @@ def _prepare(connection: sqlite3.Connection, folder: Path, snapshot: Snapshot) -
     connection.execute("PRAGMA foreign_keys = ON")
     if new:
         _create(connection, snapshot)
-    connection.execute(schema.LATER_TABLE)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what the run is stands in the main file
+    for statement in schema.LATER_TABLES:
+        connection.execute(statement)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
@@ -386,7 +499,7 @@ def _explanation(error: sqlite3.Error, folder: Path) -> str:
             f"the disk that holds {folder} is full: free some space and start again, nothing stored is lost"
         )
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return f"{database} is damaged: restore a copy or use another folder"
+        return str(_damaged(folder))
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return f"{database} is locked by another program: close that program and start again"
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
@@ -394,40 +507,5 @@ def _explanation(error: sqlite3.Error, folder: Path) -> str:
     return f"{database} cannot be used ({error}): check the disk, then start again"
 
 
-def _run_row(record: RunRecord, outcome: RunOutcome, sequence: int) -> tuple[Any, ...]:
-    request = record.request
-    return (
-        sequence,
-        request.configuration,
-        request.position,
-        request.captime_s,
-        record.seed,
-        outcome.status.value,
-        outcome.runtime_s,
-        outcome.cpu_s,
-        outcome.wall_s,
-        outcome.peak_memory_bytes,
-        outcome.exit_code,
-        outcome.overshoot_s,
-        outcome.detail,
-        record.started_at,
-        record.ended_at,
-        record.speculative,
-    )
-
-
-def _run_record(row: tuple[Any, ...]) -> RunRecord:
-    sequence, configuration, position, captime_s, seed, status, *measured = row
-    runtime_s, cpu_s, wall_s, memory, exit_code, overshoot_s, detail, started, ended, speculative, tail = (
-        measured
-    )
-    outcome = RunOutcome(
-        RunStatus(status), runtime_s, cpu_s, wall_s, memory, exit_code, overshoot_s, tail, detail
-    )
-    request = RunRequest(configuration, position, captime_s)
-    return RunRecord(request, outcome, seed, started, ended, bool(speculative), sequence)
-
-
-def _progress_record(row: tuple[Any, ...]) -> ProgressRecord:
-    *progress, at, sequence = row
-    return ProgressRecord(Progress(*progress), at, sequence)
+def _damaged(folder: Path) -> StoreError:
+    return StoreError(f"{folder / DATABASE_NAME} is damaged: restore a copy or use another folder")

@@ -7,15 +7,17 @@ receives a `Task`, watches its output for the patterns the task names, and retur
 
 from __future__ import annotations
 
-import shlex
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
+from utilitune.domain import TracePoint
 from utilitune.errors import ScenarioError
+from utilitune.outside import number_in, shell_word, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from utilitune.domain import RunStatus
 
@@ -49,12 +51,14 @@ class Command:
         environment: Variables set on top of the inherited ones.
         directory: Where it is run; None for the current directory.
         watch: Regular expressions whose last match in the output is wanted; each matches within lines.
+        trace: Where every line counts: the regular expressions of a quality, of a bound and of a time.
     """
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: str | None = None
     watch: tuple[str, ...] = ()
+    trace: tuple[str | None, str | None, str | None] | None = None
 
     def __post_init__(self) -> None:
         if not self.argv or not self.argv[0]:
@@ -67,9 +71,23 @@ class Command:
 
     def shell_text(self) -> str:
         """The command as a line to paste into a shell, for reproducing a run by hand."""
-        assignments = [f"{name}={shlex.quote(value)}" for name, value in self.environment.items()]
-        line = " ".join([*assignments, shlex.join(self.argv)])
-        return line if self.directory is None else f"cd {shlex.quote(self.directory)} && {line}"
+        assignments = [f"{name}={shell_word(value)}" for name, value in self.environment.items()]
+        line = " ".join([*assignments, *map(shell_word, self.argv)])
+        return line if self.directory is None else f"cd {shell_word(self.directory)} && {line}"
+
+
+class Reports(StrEnum):
+    """How a Python function tells of solutions while it runs."""
+
+    CALL = "call"
+    YIELD = "yield"
+
+
+REPORTED = (r"^solution (\S+)", r"^solution \S+ (\S+)$", None)
+"""The lines in which a Python function's reports reach whoever runs it: patterns as in `Command.trace`."""
+
+Seen = tuple[float, str | None, str | None, str | None]
+"""A line of a trace: when it arrived (seconds by the measure), and its quality, bound and time as texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +100,7 @@ class Call:
         arguments: Keyword arguments; values must survive JSON.
         search_path: Where modules are looked for, as in `sys.path`.
         directory: Where it is run; None for the current directory.
+        reports: How it tells of solutions while it runs; None where it does not.
     """
 
     module: str
@@ -89,6 +108,7 @@ class Call:
     arguments: Mapping[str, Any]
     search_path: tuple[str, ...]
     directory: str | None = None
+    reports: Reports | None = None
 
 
 Task = Command | Call
@@ -106,8 +126,10 @@ class RawResult:
         exit_code: Exit code, or minus the signal that ended it; None if it never started.
         output_tail: The last part of stdout and stderr, in the order they were written.
         matches: For each watched pattern its last match (group 1 where it has one), or None.
+        match_problem: Why the patterns could not be matched; empty if they could.
         report: What a Python function left behind (JSON); empty for commands.
         launch_error: Why it could not be started; empty if it could.
+        trace: What it reported while it ran, line by line, where that was wanted.
     """
 
     ending: Ending
@@ -117,8 +139,10 @@ class RawResult:
     exit_code: int | None = None
     output_tail: str = ""
     matches: tuple[str | None, ...] = ()
+    match_problem: str = ""
     report: str = ""
     launch_error: str = ""
+    trace: tuple[Seen, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +162,74 @@ class Verdict:
     reported_s: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What a program said of its solution, by the time its run ended or was stopped.
+
+    Attributes:
+        quality: The quality of its solution, the one reported last; None where it reported none.
+        bound: A bound on the best quality of the instance; None likewise.
+        problem: Why there is no quality, in one sentence; empty where there is one, or where none is wanted.
+    """
+
+    quality: float | None = None
+    bound: float | None = None
+    problem: str = ""
+
+
+NO_SOLUTION = Solution()
+
+
+def solution_of(quality: Any, bound: Any = None) -> Solution:  # noqa: ANN401 - a text, or what a function returned
+    """What a program reported, as numbers; what is missing or no finite number counts as not reported."""
+    number = _number(quality)
+    problem = ""
+    if number is None:
+        problem = (
+            "the target reported no quality"
+            if quality is None
+            else f"the reported quality {shortened(repr(quality), 100)} is no number"
+        )
+    return Solution(number, _number(bound), problem)
+
+
+def trace_of(seen: Iterable[Seen], latest_s: float) -> tuple[TracePoint, ...]:
+    """The lines of a trace as points, in order of time; what is no finite number was not reported.
+
+    Args:
+        seen: The lines, as they arrived. A time that the program reports itself takes the place of arrival.
+        latest_s: Points behind this moment are left out.
+    """
+    points = []
+    for arrived_s, quality, bound, time in seen:
+        reported_s = _number(time)
+        time_s = arrived_s if reported_s is None or reported_s < 0 else reported_s
+        point = TracePoint(time_s, _number(quality), _number(bound))
+        if time_s <= latest_s and not (point.quality is None and point.bound is None):
+            points.append(point)
+    return tuple(sorted(points, key=lambda point: point.time_s))
+
+
+def _number(value: Any) -> float | None:  # noqa: ANN401 - a text, or what a function returned
+    if isinstance(value, bool):
+        return None
+    try:
+        number = number_in(value) if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
 class Target(Protocol):
     """A program that can be configured."""
 
     @property
     def reports_runtime(self) -> bool:
         """Whether the program's own figure is its runtime, in place of the measured one."""
+
+    @property
+    def reports_quality(self) -> bool:
+        """Whether a run must report the quality of its solution to have finished."""
 
     def check(self) -> None:
         """Raise a `TargetError` if the program plainly cannot be run."""
@@ -153,3 +239,6 @@ class Target(Protocol):
 
     def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
         """Say what a run that ended by itself, within its limits, counts as."""
+
+    def solution(self, raw: RawResult) -> Solution:
+        """What a run, also one that was stopped, reported of its solution; nothing where only time counts."""

@@ -2,8 +2,9 @@
 
 The list is written with placeholders. Every element becomes exactly one argument, whatever characters
 the values hold, except two that may become any number of arguments: ``{parameters}``, all parameters, each
-written by its template, and ``{specifics}``, what belongs to the instance. Nothing is split at spaces and
-nothing goes through a shell.
+written by its template, and ``{specifics}``, what belongs to the instance. A parameter may also be named in
+an element, alone or with others (see `composite`); ``{parameters}`` then leaves it out. Nothing is split at
+spaces and nothing goes through a shell.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ScenarioError, TargetError, did_you_mean
-from utilitune.targets.base import Command, Invocation, RawResult, Verdict
+from utilitune.outside import is_file, is_folder
+from utilitune.targets.base import Command, Invocation, RawResult, Solution, Verdict
+from utilitune.targets.composite import Composite
 from utilitune.targets.verdict import VerdictRules
 from utilitune.targets.wrappers import WrapperRules
 
@@ -32,16 +35,18 @@ Words = tuple[str, ...]
 Template = Words | Mapping[str, Words]
 """How a parameter is written: the same words for all values, or words per value (for switches)."""
 
-Rules = VerdictRules | WrapperRules
+JudgingRules = VerdictRules | WrapperRules
 """How an exit code and output are judged."""
 
 PARAMETERS = "{parameters}"
 SPECIFICS = "{specifics}"
-_ARGUMENT_PLACEHOLDERS = frozenset(
+ARGUMENT_PLACEHOLDERS = frozenset(
     {"instance", "instance_path", "seed", "captime", "whole_captime", "configuration_id", "instance_id"}
 )
 _MOST_KEPT = 1000
 _TEMPLATE_PLACEHOLDERS = frozenset({"name", "value"})
+_EVERYWHERE = ARGUMENT_PLACEHOLDERS | _TEMPLATE_PLACEHOLDERS
+"""Placeholders that always have a value, so that nothing can be written instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,8 @@ class CommandTarget:
         directory: Where it is run; None for the current directory.
         rules: How its exit code and output are judged.
         specifics: Per instance, the arguments that belong to it; those of the empty name are for all others.
+        parameters: Names of parameters that may stand in braces in `argv`.
+        anytime: Whether every solution in the output counts, with its time, and not only the last one.
     """
 
     argv: Words
@@ -73,8 +80,12 @@ class CommandTarget:
     default_template: Words = ("--{name}={value}",)
     environment: Mapping[str, str] = field(default_factory=dict)
     directory: str | None = None
-    rules: Rules = field(default_factory=VerdictRules)
+    rules: JudgingRules = field(default_factory=VerdictRules)
     specifics: Mapping[str, Words] = field(default_factory=dict)
+    parameters: Collection[str] = frozenset()
+    anytime: bool = False
+    _named: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
+    _composites: dict[str, Composite] = field(default_factory=dict, init=False, repr=False, compare=False)
     _kept: dict[int, tuple[Mapping[str, Any], Words]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -84,33 +95,41 @@ class CommandTarget:
             raise ScenarioError("the target command is empty; write at least the program to run")
         for word in self.argv:
             if word not in {PARAMETERS, SPECIFICS}:
-                _require_known(word, _ARGUMENT_PLACEHOLDERS, "the target command")
+                self._take_in(word)
         _require_words(self.default_template, "the default parameter template")
         for name, template in self.templates.items():
             where = f"the template of parameter {name!r}"
             for words in template.values() if isinstance(template, Mapping) else (template,):
                 _require_words(words, where)
 
-    @property
-    def uses_parameters(self) -> bool:
-        """Whether the parameters reach the program at all."""
-        return PARAMETERS in self.argv
+    def _take_in(self, word: str) -> None:
+        """Check an element of the command, and take it apart if it names parameters."""
+        known = ARGUMENT_PLACEHOLDERS | set(self.parameters)
+        names = set(_require_known(word, known, "the target command"))
+        if named := names - ARGUMENT_PLACEHOLDERS:
+            self._composites[word] = Composite.of(word)
+            object.__setattr__(self, "_named", self._named | named)
 
     @property
     def reports_runtime(self) -> bool:
         """Whether the program's own figure is its runtime."""
         return self.rules.reports_runtime
 
+    @property
+    def reports_quality(self) -> bool:
+        """Whether the program must report the quality of its solution."""
+        return self.rules.reports_quality
+
     def check(self) -> None:
         """Raise a `TargetError` if the program does not exist or may not be executed."""
-        if self.directory is not None and not Path(self.directory).is_dir():
+        if self.directory is not None and not is_folder(self.directory):
             raise TargetError(
                 f"the directory {self.directory!r} to run the target in does not exist; create it"
             )
         program = self.argv[0].format()
         if os.sep in program:
             place = Path(self.directory or ".") / program
-            if not place.is_file():
+            if not is_file(place):
                 raise TargetError(f"the target program {program!r} does not exist; correct the command")
             if not os.access(place, os.X_OK):
                 raise TargetError(f"the target program {program!r} is not executable; run chmod +x on it")
@@ -138,13 +157,26 @@ class CommandTarget:
                 argv.extend(self._parameters_written(invocation.parameters))
             elif word == SPECIFICS:
                 argv.extend(self.specifics.get(invocation.instance, self.specifics.get("", ())))
+            elif word in self._composites:
+                argv.extend(self._composed(word, invocation.parameters, values))
             else:
                 argv.append(word.format_map(values))
-        return Command(tuple(argv), self.environment, self.directory, self.rules.watch)
+        trace = self.rules.trace if self.anytime and isinstance(self.rules, VerdictRules) else None
+        return Command(tuple(argv), self.environment, self.directory, self.rules.watch, trace)
 
     def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
         """Judge by exit code, output and known answers."""
         return self.rules.judge(invocation, raw)
+
+    def solution(self, raw: RawResult) -> Solution:
+        """What the output says of the solution."""
+        return self.rules.solution(raw)
+
+    def _composed(self, word: str, parameters: Mapping[str, Any], values: Mapping[str, str]) -> Words:
+        """An argument made from parameters, or none at all."""
+        active = {name: written(value) for name, value in parameters.items() if name in self._named}
+        made = self._composites[word].written({**active, **values}, ARGUMENT_PLACEHOLDERS)
+        return () if made is None else (made,)
 
     def _parameters_written(self, parameters: Mapping[str, Any]) -> Words:
         """All parameters as arguments; kept if they cannot change, because a configuration runs many times.
@@ -155,7 +187,10 @@ class CommandTarget:
         if known is parameters:
             return words
         words = tuple(
-            word for name, value in parameters.items() for word in self._parameter_words(name, written(value))
+            word
+            for name, value in parameters.items()
+            if name not in self._named
+            for word in self._parameter_words(name, written(value))
         )
         if isinstance(parameters, Hashable):
             if len(self._kept) >= _MOST_KEPT:
@@ -229,21 +264,27 @@ def _require_words(words: Words | str, where: str) -> None:
         _require_known(word, _TEMPLATE_PLACEHOLDERS, where)
 
 
-def _require_known(word: str, known: Collection[str], where: str) -> None:
+def _require_known(word: str, known: Collection[str], where: str) -> list[str]:
+    """Refuse a word with a placeholder that is not known; return those it has."""
     try:
         parts = list(string.Formatter().parse(word))
     except ValueError:
         raise ScenarioError(
             f"{where} has an unpaired brace in {word!r}; write {{{{ or }}}} for a brace that is meant"
         ) from None
+    names = []
     for _, name, format_spec, conversion in parts:
         if name is None:
             continue
         if f"{{{name}}}" in {PARAMETERS, SPECIFICS}:
             raise ScenarioError(f"{where} has {{{name}}} inside {word!r}; make it a list element of its own")
-        if name not in known or format_spec or conversion:
+        bare, otherwise, _ = name.partition("|")
+        names.append(bare.strip())
+        if names[-1] not in known or format_spec or conversion or (otherwise and bare in _EVERYWHERE):
             shown = (
                 name + (f"!{conversion}" if conversion else "") + (f":{format_spec}" if format_spec else "")
             )
-            hint = f"{did_you_mean(name, known)} (parameters are written by {PARAMETERS} and their templates)"
+            near = did_you_mean(names[-1], known)
+            hint = f"{near} (parameters are written by {PARAMETERS} and their templates)"
             raise ScenarioError(f"{where} has the unknown placeholder {{{shown}}} in {word!r}; {hint}")
+    return names

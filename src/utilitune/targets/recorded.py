@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
-from utilitune.targets.base import Command, Invocation, RawResult, Verdict
+from utilitune.targets.base import NO_SOLUTION, Command, Invocation, RawResult, Solution, Verdict
 
 if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
@@ -42,6 +42,11 @@ class RecordedTarget:
         """The recorded time stands in for the measured one."""
         return False
 
+    @property
+    def reports_quality(self) -> bool:
+        """Recorded runtimes say nothing of solutions."""
+        return False
+
     def check(self) -> None:
         """Nothing can be missing: the matrix was read."""
 
@@ -53,6 +58,11 @@ class RecordedTarget:
         """Whatever ended by itself has finished."""
         del invocation, raw
         return Verdict(RunStatus.FINISHED)
+
+    def solution(self, raw: RawResult) -> Solution:
+        """Recorded runtimes say nothing of solutions."""
+        del raw
+        return NO_SOLUTION
 
     def runtime_s(self, command: Command) -> float:
         """How long a run written down by `prepare` took; infinite if it never finished."""

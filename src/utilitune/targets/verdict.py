@@ -14,12 +14,16 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
 from utilitune.errors import ScenarioError
-from utilitune.targets.base import Invocation, RawResult, Verdict
+from utilitune.outside import number_in
+from utilitune.targets.base import NO_SOLUTION, Invocation, RawResult, Solution, Verdict, solution_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _PATTERN_SUFFIX = "_pattern"
+_WITH_GROUP = frozenset(
+    {"runtime_pattern", "answer_pattern", "quality_pattern", "bound_pattern", "time_pattern"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,10 @@ class VerdictRules:
         answer_pattern: Its group 1 is the program's answer.
         answer_exit_codes: The answer each exit code stands for, where the output does not give it.
         answers: The known answer per instance; another answer is a wrong answer.
+        quality_pattern: Its group 1 is the quality of the solution; the last match counts.
+        bound_pattern: Its group 1 is a bound on the best quality of the instance; the last match counts.
+        time_pattern: For a trace, its group 1 is when a solution was found, in seconds since the start and in
+            the same line; without it, that is when the line arrived.
     """
 
     timeout_pattern: str | None = None
@@ -55,6 +63,9 @@ class VerdictRules:
     answer_pattern: str | None = None
     answer_exit_codes: Mapping[int, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    quality_pattern: str | None = None
+    bound_pattern: str | None = None
+    time_pattern: str | None = None
 
     def __post_init__(self) -> None:
         for name, pattern in self._patterns().items():
@@ -62,7 +73,7 @@ class VerdictRules:
                 groups = re.compile(pattern, re.MULTILINE).groups
             except re.error as error:
                 raise ScenarioError(f"{name} {pattern!r} is not a regular expression: {error}") from None
-            if name in {"runtime_pattern", "answer_pattern"} and groups == 0:
+            if name in _WITH_GROUP and groups == 0:
                 raise ScenarioError(
                     f"{name} {pattern!r} has no group; put parentheses around the part that is wanted"
                 )
@@ -78,9 +89,31 @@ class VerdictRules:
         return tuple(self._patterns().values())
 
     @property
+    def trace(self) -> tuple[str | None, str | None, str | None]:
+        """What every line of a trace is looked for: a quality, a bound, a time."""
+        return self.quality_pattern, self.bound_pattern, self.time_pattern
+
+    @property
     def reports_runtime(self) -> bool:
         """Whether the program's own figure is its runtime."""
         return self.runtime_pattern is not None
+
+    @property
+    def reports_quality(self) -> bool:
+        """Whether the program must report the quality of its solution."""
+        return self.quality_pattern is not None
+
+    @property
+    def reports_bound(self) -> bool:
+        """Whether the program reports a bound on the best quality."""
+        return self.bound_pattern is not None
+
+    def solution(self, raw: RawResult) -> Solution:
+        """The last quality and bound in the output."""
+        if self.quality_pattern is None or not raw.matches:
+            return NO_SOLUTION
+        found = dict(zip(self._patterns(), raw.matches, strict=True))
+        return solution_of(found["quality_pattern"], found.get("bound_pattern"))
 
     def judge(self, invocation: Invocation, raw: RawResult) -> Verdict:
         """Judge a run that ended by itself."""
@@ -154,7 +187,7 @@ _PATTERN_NAMES = tuple(each.name for each in fields(VerdictRules) if each.name.e
 
 def _seconds(text: str | None) -> float | None:
     try:
-        value = float(text or "")
+        value = number_in(text or "")
     except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 else None

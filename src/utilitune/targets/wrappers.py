@@ -2,7 +2,8 @@ r"""Reading the answer of a wrapper: a script written for irace, SMAC, ParamILS 
 
 Those tools believe what the wrapper prints. Here the run is metered and stopped from outside, so of the
 answer only the status counts; the runtime the wrapper reports is compared with the measured one, and
-replaces it only where the user asks for that.
+replaces it only where the user asks for that. Where a scenario is about the quality of solutions, the cost or
+quality in the answer counts, too.
 
 ::
 
@@ -23,16 +24,19 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
 from utilitune.errors import TargetError
-from utilitune.targets.base import Invocation, RawResult, Verdict
+from utilitune.outside import number_in
+from utilitune.targets.base import NO_SOLUTION, Invocation, RawResult, Solution, Verdict, solution_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _ENDLESS = r"[-+]?[Ii]nf(?:inity)?"
 _RESULT = r"Result (?:for (?:SMAC|ParamILS|HAL)|of (?:this )?[Aa]lgorithm [Rr]un)\s*:"
 _STATUS_FIELD = re.compile(r'"status"\s*:\s*"(\w+)"')
 _RUNTIME_FIELD = re.compile(rf'"runtime"\s*:\s*"?({_NUMBER})')
+_COST_FIELD = re.compile(rf'"(?:cost|quality)"\s*:\s*"?({_NUMBER})')
+_QUALITY_FIELD = 2  # of what follows the status: runtime, runlength, quality, seed
 
 
 class Contract(StrEnum):
@@ -70,10 +74,12 @@ class _Answer:
     Attributes:
         status: The word for how the run ended.
         runtime_s: The runtime it reports, where there is one.
+        quality: The cost or quality it reports, as a text, where there is one.
     """
 
     status: str
     runtime_s: float | None = None
+    quality: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,7 @@ class WrapperRules:
     """Judges a program by the answer a wrapper prints for a configurator.
 
     Example:
+        >>> from utilitune.targets.base import Ending
         >>> rules = WrapperRules(Contract.SMAC)
         >>> invocation = Invocation({}, "a.cnf", seed=1, captime_s=5.0)
         >>> raw = RawResult(Ending.EXITED, exit_code=0, matches=("SAT, 1.5, 0, 0, 1",))
@@ -90,10 +97,17 @@ class WrapperRules:
     Attributes:
         contract: What the answer looks like.
         reports_runtime: Whether the runtime it reports counts, in place of the measured one.
+        reports_quality: Whether the cost or quality it reports counts, and its time says nothing.
     """
 
     contract: Contract
     reports_runtime: bool = False
+    reports_quality: bool = False
+
+    @property
+    def reports_bound(self) -> bool:
+        """No wrapper reports a bound on the best quality."""
+        return False
 
     @property
     def watch(self) -> tuple[str, ...]:
@@ -119,6 +133,13 @@ class WrapperRules:
             return Verdict(RunStatus.CRASHED, f"the wrapper answered the unknown status {answer.status!r}")
         return self._verdict(_STATUSES[word], answer, invocation, raw)
 
+    def solution(self, raw: RawResult) -> Solution:
+        """The cost or quality in the answer."""
+        if not self.reports_quality:
+            return NO_SOLUTION
+        answer = self._answer(raw)
+        return solution_of(None if answer is None else answer.quality)
+
     def _answer(self, raw: RawResult) -> _Answer | None:
         text = raw.matches[0] if raw.matches else None
         return None if text is None else _READERS[self.contract](text)
@@ -133,7 +154,7 @@ class WrapperRules:
             return Verdict(status, REJECTED if rejected else f"the wrapper answered {answer.status}")
         if self.contract in {Contract.IRACE, Contract.SMAC3} and raw.exit_code != 0:
             return Verdict(RunStatus.CRASHED, f"exit code {raw.exit_code}, expected 0")
-        if answer.runtime_s is None:
+        if answer.runtime_s is None or (self.reports_quality and not self.reports_runtime):
             if self.reports_runtime:
                 return Verdict(RunStatus.CRASHED, "the wrapper reported no runtime")
             return Verdict(status)
@@ -151,37 +172,50 @@ def _last_lines(text: str) -> str:
 
 def _seconds(text: str) -> float | None:
     try:
-        value = float(text)
+        value = number_in(text)
     except ValueError:
         return None
     return value if math.isfinite(value) and value >= 0 else None
 
 
-def _irace(text: str) -> _Answer:
+def _irace(text: str) -> _Answer | None:
     cost, _, time = text.partition(" ") if " " in text else text.partition("\t")
-    if not math.isfinite(float(cost)):
+    try:
+        rejects = not math.isfinite(number_in(cost))
+    except ValueError:
+        return None  # an answer that was cut off, or digits of another script
+    if rejects:
         return _Answer("Inf")
-    return _Answer("SUCCESS", _seconds(time))
+    return _Answer("SUCCESS", _seconds(time), cost)
 
 
 def _smac(text: str) -> _Answer | None:
     if text.lstrip().startswith("{"):
         return _aclib2(text)
-    status, _, rest = text.partition(",")
-    return _Answer(status.strip(), _seconds(rest.partition(",")[0])) if status.strip() else None
+    status, *rest = (field.strip() for field in text.split(","))
+    if not status:
+        return None
+    runtime = rest[0] if rest else ""
+    return _Answer(status, _seconds(runtime), rest[_QUALITY_FIELD] if len(rest) > _QUALITY_FIELD else None)
 
 
 def _aclib2(text: str) -> _Answer | None:
-    """A JSON object; of one that was cut off, the two fields that count are still found."""
-    fields: Mapping[str, Any]
+    """A JSON object; of one that was cut off, the fields that count are still found."""
+    fields: Any
     try:
         fields = json.loads(text)
-    except json.JSONDecodeError:
-        status, runtime = _STATUS_FIELD.search(text), _RUNTIME_FIELD.search(text)
-        fields = {"status": status and status[1], "runtime": runtime and runtime[1]}
+    except (ValueError, RecursionError):
+        found = (("status", _STATUS_FIELD), ("runtime", _RUNTIME_FIELD), ("cost", _COST_FIELD))
+        matches = ((name, pattern.search(text)) for name, pattern in found)
+        fields = {name: match[1] for name, match in matches if match is not None}
+    if not isinstance(fields, dict):
+        return None
     if not isinstance(fields.get("status"), str):
         return None
-    return _Answer(fields["status"], _seconds(str(fields.get("runtime"))))
+    cost = fields.get("cost", fields.get("quality"))
+    return _Answer(
+        fields["status"], _seconds(str(fields.get("runtime"))), None if cost is None else str(cost)
+    )
 
 
 def _smac3(text: str) -> _Answer | None:
@@ -190,7 +224,7 @@ def _smac3(text: str) -> _Answer | None:
     if not fields.get("cost"):
         return None
     status = fields.get("status", "SUCCESS").removeprefix("StatusType.")
-    return _Answer(status, _seconds(fields.get("runtime", "")))
+    return _Answer(status, _seconds(fields.get("runtime", "")), fields["cost"])
 
 
 _READERS: dict[Contract, Callable[[str], _Answer | None]] = {

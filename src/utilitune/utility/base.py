@@ -1,7 +1,7 @@
 """What a utility function is: the worth of an answer as a function of the time it took.
 
 `Utility` owns everything that is the same for all of them: any shape of input, blocks that keep
-temporaries small, rejection of times that are none, the inverse. A subclass gives the formula for
+temporaries small, rejection of what is not a time, the inverse. A subclass gives the formula for
 one flat block. `Family` adds what a utility needs to be written as text: a name, an example, and
 a way back from its arguments.
 """

@@ -10,6 +10,7 @@ import math
 import re
 
 from utilitune.errors import UsageError
+from utilitune.outside import number_in
 
 _MILLISECONDS_PER_SECOND = 1000
 _SECONDS_PER_UNIT = {
@@ -18,11 +19,12 @@ _SECONDS_PER_UNIT = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600),
     **dict.fromkeys(("d", "day", "days"), 86400),
 }
+_LONGEST = 100
 _UNITS = sorted((*_SECONDS_PER_UNIT, "ms"), key=len, reverse=True)
-_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
-_PART = re.compile(rf"({_NUMBER})\s*({'|'.join(_UNITS)})\s*")
-_PLAIN = re.compile(_NUMBER)
-_PARTS = re.compile(rf"(?:{_PART.pattern})+")
+_NUMBER = r"(?>\d+\.?\d*|\.\d+)(?>e[+-]?\d+)?"  # atomic: what does not fit is not tried again in pieces
+_PART = re.compile(rf"({_NUMBER})\s*({'|'.join(_UNITS)})\s*", re.ASCII)
+_PLAIN = re.compile(_NUMBER, re.ASCII)
+_PARTS = re.compile(rf"(?:{_PART.pattern})+", re.ASCII)
 
 
 def parse_duration(text: str) -> float:
@@ -38,9 +40,10 @@ def parse_duration(text: str) -> float:
         UsageError: The text is not a duration, or too long to be a number of seconds.
     """
     compact = text.strip().lower()
-    if _PLAIN.fullmatch(compact):
-        seconds = float(compact)
-    elif _PARTS.fullmatch(compact):
+    is_short = len(compact) <= _LONGEST
+    if is_short and _PLAIN.fullmatch(compact):
+        seconds = number_in(compact)
+    elif is_short and _PARTS.fullmatch(compact):
         seconds = math.fsum(_seconds(float(number), unit) for number, unit in _PART.findall(compact))
     else:
         raise UsageError(

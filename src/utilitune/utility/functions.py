@@ -12,11 +12,13 @@ import os
 import re
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from utilitune.carried import PREFIX as CARRIED
+from utilitune.carried import place_of
 from utilitune.errors import UsageError, UtilityError, did_you_mean
 from utilitune.utility.base import Utility, exact_text
 from utilitune.utility.durations import format_duration, parse_duration
@@ -91,9 +93,8 @@ def utility_from_callable(
     Raises:
         UtilityError: The function fails, leaves [0, 1], or rises; the text names the times.
     """
-    module = getattr(function, "__module__", type(function).__module__)
-    name = getattr(function, "__qualname__", type(function).__qualname__)
-    return _checked(function, f"{module}:{name}", horizon_s)
+    checked = _checked(function, getattr(function, "__qualname__", type(function).__qualname__), horizon_s)
+    return replace(checked, reference=":".join(place_of(function)))
 
 
 def load_function(text: str) -> FunctionUtility:
@@ -118,6 +119,10 @@ def _imported(module_name: str, function_name: str) -> Callable[[Any], Any]:
         try:
             found: Any = importlib.import_module(module_name)
         except ModuleNotFoundError as error:
+            if module_name.startswith(CARRIED):
+                raise UtilityError(
+                    f"the utility {function_name!r} lives in a script or notebook: open this run from there"
+                ) from None
             raise UtilityError(
                 f"there is no Python module {error.name!r} for the utility {module_name}:{function_name}:"
                 " install it, or start from the folder that holds it"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from utilitune.errors import UsageError, UtilityError
+from utilitune.outside import number_in
 from utilitune.utility.base import Family, exact_text
 from utilitune.utility.durations import format_duration, parse_duration
 
@@ -86,7 +87,7 @@ class PiecewiseLinear(Family):
     def _point(cls, argument: str) -> tuple[float, float]:
         time_text, _, worth_text = argument.partition(":")
         try:
-            return parse_duration(time_text), float(worth_text)
+            return parse_duration(time_text), number_in(worth_text)
         except (UsageError, ValueError):
             raise UtilityError(
                 f"piecewise cannot read the point {argument!r}: write time:worth, e.g. {cls.example}"

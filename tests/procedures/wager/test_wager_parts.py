@@ -11,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.errors import UsageError
-from utilitune.procedures.paper import FixedSet
+from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import Adaptive, WagerSettings
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s, interval_of, shrunk_finish
-from utilitune.procedures.wager.growth import adaptive_draws, gamma_of, stage
+from utilitune.procedures.wager.growth import GammaGrid, stage
 from utilitune.procedures.wager.shares import (
+    Kind,
+    Weights,
     fixed_shares,
     growing_shares,
     lower_threshold,
@@ -26,33 +28,49 @@ from utilitune.utility import LogLaplace, Uniform
 
 
 class TestShares:
+    @pytest.mark.parametrize("default", [False, True])
     @pytest.mark.parametrize("n", [1, 7, 1000])
-    def test_a_fixed_set_spends_delta(self, n):
-        shares = fixed_shares(0.1, n)
-        answers = sum(1 / lower_threshold(shares, b) for b in range(1, n + 1))
-        pairs_of_the_best = sum(1 / paired_threshold(shares, 1, b) for b in range(1, n + 1))
-        assert answers + pairs_of_the_best + 1 / upper_threshold(shares, n) == pytest.approx(0.1)
+    def test_a_fixed_set_spends_delta(self, n, default):
+        shares = fixed_shares(0.1, n, default=default)
+        answers = n / lower_threshold(shares, 1 / n)
+        pairs_of_the_best = n / paired_threshold(shares, 1, 1 / n)
+        gains = 2 * shares.gain  # whether better, whether worse
+        assert answers + pairs_of_the_best + 1 / upper_threshold(shares, n) + gains == pytest.approx(0.1)
 
-    def test_a_growing_set_spends_half_of_delta_at_most(self):
-        """Beyond `many`, what is left of each series is bounded by its telescoping sum or its integral."""
-        shares, many = growing_shares(0.1), 20000
-        numbers, left = range(1, many + 1), 100 / (many + 100)
-        answers = sum(1 / lower_threshold(shares, b) for b in numbers) * 2  # draws, and the others
-        pairs_of_one = sum(1 / paired_threshold(shares, 1, b) for b in numbers) * 2
-        assert answers == pytest.approx(shares.lower * (1 - left))
-        records = sum(1 / upper_threshold(shares, k) / k for k in numbers) / shares.upper
+    @pytest.mark.parametrize("default", [False, True])
+    def test_a_growing_set_spends_half_of_delta_at_most(self, default):
+        """Beyond `many`, what is left of the series is bounded by its integral; weights sum to 1."""
+        shares, many = growing_shares(0.1, default=default), 20000
+        records = sum(1 / upper_threshold(shares, k) / k for k in range(1, many + 1)) / shares.upper
         records += 1 / ((2 + math.log(1000)) * (1 + math.log(many / 1000)))
         assert 0.9 < records <= 1
-        pairs = pairs_of_one / (1 - left) * upper_threshold(shares, 1) * shares.upper * records
-        assert pairs == pytest.approx(shares.paired * records)
-        assert shares.lower + shares.upper * records + pairs <= 0.05
+        pairs = shares.paired * records
+        assert 1 / paired_threshold(shares, 1, 0.5) == pytest.approx(
+            shares.paired * 0.5 / upper_threshold(shares, 1) / shares.upper
+        )
+        assert shares.lower + shares.upper * records + pairs + 2 * shares.gain <= 0.05
+
+    @pytest.mark.parametrize("given", [False, True])
+    @pytest.mark.parametrize("chosen", [False, True])
+    def test_the_weights_of_all_kinds_sum_to_one(self, given, chosen):
+        weights, many = Weights.of(given=given, chosen=chosen), 20000
+        total = sum(weights.weight(kind, b) for kind in Kind for b in range(1, many + 1))
+        assert 1 - 0.006 < total <= 1
+
+    def test_where_nobody_else_can_be_the_answer_draws_have_all_weights(self):
+        alone, crowded = Weights.of(given=False, chosen=False), Weights.of(given=True, chosen=True)
+        assert alone.weight(Kind.DRAW, 5) == pytest.approx(2 * crowded.weight(Kind.DRAW, 5))
+        assert alone.weight(Kind.GIVEN, 1) == alone.weight(Kind.CHOSEN, 1) == 0.0
 
     def test_draws_that_keep_coming_are_never_out_of_shares(self):
-        shares = growing_shares(0.1)
-        for threshold in (lower_threshold, upper_threshold):
-            values = [threshold(shares, 10**power) for power in range(10)]
+        shares, weights = growing_shares(0.1), Weights.of(given=True, chosen=True)
+        for kind in Kind:
+            values = [lower_threshold(shares, weights.weight(kind, 10**power)) for power in range(9)]
             assert values == sorted(values)
-            assert values[-1] < 1e20
+            assert values[-1] < 1e24
+        values = [upper_threshold(shares, 10**power) for power in range(10)]
+        assert values == sorted(values)
+        assert values[-1] < 1e20
 
 
 class TestCaptimes:
@@ -80,7 +98,7 @@ class TestCaptimes:
     @given(st.floats(0, 1000))
     def test_a_run_finishes_within_its_interval(self, runtime):
         grid = captime_grid(LogLaplace(60.0), 1.0, 500.0)
-        level = interval_of(grid, runtime)
+        level = interval_of(grid.captime_s, runtime)
         assert level == np.searchsorted(grid.captime_s, runtime, side="right")
 
     @given(st.lists(st.integers(0, 50), min_size=5, max_size=5))
@@ -98,22 +116,41 @@ class TestCaptimes:
 
 
 class TestGrowth:
-    def test_adaptive_draws_grow_geometrically_and_gamma_falls(self):
-        draws = [adaptive_draws(p, 0.1) for p in range(1, 30)]
-        gammas = [gamma_of(p, n, 0.1) for p, n in enumerate(draws, 1)]
-        assert gammas[0] <= 0.5
-        assert all(later < earlier for earlier, later in pairwise(gammas))
+    @pytest.mark.parametrize("announced", [None, 0.2, 0.01])
+    def test_adaptive_draws_grow_and_gamma_falls(self, announced):
+        grid = GammaGrid(0.1, announced)
+        draws = [grid.point(p).draws for p in range(1, 30)]
+        gammas = [grid.gamma(p) for p in range(1, 30)]
+        assert gammas[0] <= 0.65
+        assert all(later <= earlier for earlier, later in pairwise(gammas))
+        assert all(later >= earlier for earlier, later in pairwise(draws))
         assert draws[-1] > 1000
 
-    def test_all_gammas_together_spend_half_of_delta(self):
-        spent = sum(
-            math.exp(-gamma_of(p, adaptive_draws(p, 0.1), 0.1) * adaptive_draws(p, 0.1)) for p in range(1, 40)
-        )
-        assert spent <= 0.05
+    @pytest.mark.parametrize("announced", [None, 0.2, 0.01])
+    def test_all_gammas_together_spend_half_of_delta(self, announced):
+        """The chance that n_p draws all miss the best γ_p is (1 − γ_p)^n_p."""
+        grid = GammaGrid(0.1, announced)
+        points = [grid.point(p) for p in range(1, 60)]
+        spent = sum((1 - point.gamma_after(point.draws)) ** point.draws for point in points)
+        assert 0.03 < spent <= 0.05
+
+    @pytest.mark.parametrize("gamma", [0.2, 0.05, 0.01])
+    def test_an_announced_gamma_needs_a_fraction_of_the_draws(self, gamma):
+        def draws_for(grid: GammaGrid) -> int:
+            number = next(p for p in range(1, 60) if grid.gamma(p) <= gamma)
+            return grid.point(number).draws
+
+        assert 1.8 * draws_for(GammaGrid(0.1, gamma)) < draws_for(GammaGrid(0.1))
+
+    def test_flat_weights_prove_a_smaller_gamma_than_falling_ones(self):
+        for number in range(5, 13):
+            point = GammaGrid(0.1).point(number)
+            falling = math.log(math.pi**2 * number**2 / 0.3) / point.draws
+            assert point.gamma_after(point.draws) < 0.92 * falling
 
     def test_a_fixed_set_has_one_stage(self):
-        assert stage(FixedSet(5), 1, 0.1).draws == 5
-        assert stage(FixedSet(5), 2, 0.1) is None
+        assert stage(FixedSet(5), 1, GammaGrid(0.1)).draws == 5
+        assert stage(FixedSet(5), 2, GammaGrid(0.1)) is None
 
     def test_the_weight_must_be_positive(self):
         with pytest.raises(UsageError, match="weight of gamma"):

@@ -10,7 +10,7 @@ import numpy as np
 from utilitune.data import RuntimeMatrix
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
-from utilitune.procedures.paper import FixedSet
+from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import WagerEngine, WagerSettings
 from utilitune.utility import LogLaplace
 

@@ -9,6 +9,7 @@ import pytest
 from scenario.dialects.foreign_files import IRACE, files, irace, program
 from utilitune.errors import ScenarioError
 from utilitune.scenario import ListedInstances, build_target, read_scenario, understand
+from utilitune.scenario.model import QualityRules
 from utilitune.targets.base import Invocation
 from utilitune.utility import parse_utility
 
@@ -112,12 +113,91 @@ def test_instances_from_lists_with_arguments(tmp_path: Path):
     assert scenario.directory == tmp_path / "run"
     assert scenario.training.names == ("../Instances/a.txt", "../Instances/sub/b.txt")
     assert scenario.training.files
-    assert (scenario.test.names, scenario.test.files) == (("100", "200"), False)
+    assert (scenario.test.names, scenario.test.files) == (("100 --kind x", "200"), False)
     call = words(scenario, instance="../Instances/a.txt", mode="fast", extra="")
     assert call[:4] == ("7", "../Instances/a.txt", "--goal", "3")
-    assert words(scenario, instance="100", extra="")[1:4] == ("100", "--kind", "x")
+    assert words(scenario, instance="100 --kind x", extra="")[1:4] == ("100", "--kind", "x")
     assert scenario.target.argv[0] == "../target-runner"
-    assert any("passed as written" in line for line in understanding.understood)
+    assert any("passed as its line is written" in line for line in understanding.understood)
+
+
+def test_an_instance_is_the_whole_line_and_need_not_be_a_file(tmp_path: Path):
+    path = irace(tmp_path, 'trainInstancesFile = "train.txt"\ntrainInstancesDir = ""\n')
+    files(tmp_path, train__txt="a.txt 1\na.txt 2\n# seeds\n17\nInstances/a.txt -n 3\na.txt 1\n")
+    understanding = understand(path)
+    scenario = understanding.scenario
+    assert scenario.training.names == ("a.txt 1", "a.txt 2", "17", "Instances/a.txt -n 3")
+    assert not scenario.training.files
+    calls = [words(scenario, instance=name, mode="fast", extra="") for name in scenario.training.names]
+    received = [call[1 : call.index("--alpha") - 1] for call in calls]  # then comes the bound
+    assert received == [
+        ("Instances/a.txt", "1"),
+        ("Instances/a.txt", "2"),
+        ("17",),
+        ("Instances/a.txt", "-n", "3"),
+    ]
+    assert any(
+        "4 training instances" in line and "'17' is no file" in line for line in understanding.understood
+    )
+    assert any("1 entry that repeats another" in line for line in understanding.without_meaning)
+
+
+def test_a_folder_stands_before_every_line_as_in_irace(tmp_path: Path):
+    path = irace(tmp_path, 'trainInstancesFile = "train.txt"\n')
+    files(tmp_path, train__txt="nowhere.txt -x\nmissing.txt\n")
+    scenario = read_scenario(path)
+    assert words(scenario, instance="Instances/nowhere.txt -x", extra="")[1:3] == (
+        "Instances/nowhere.txt",
+        "-x",
+    )
+
+
+def test_options_of_other_versions_of_irace(tmp_path: Path):
+    forbidden = r'"mode == \"fast\" & alpha > 0.5"'
+    more = f'targetRunnerData = "mine"\nforbiddenExps = c({forbidden})\ninitConfigurations = NULL\n'
+    understanding = understand(irace(tmp_path, more))
+    clauses = understanding.scenario.space.to_tables()["forbidden"]
+    assert clauses == [{"clause": "mode == 'fast' and alpha > 0.5"}]
+    assert "targetRunnerData" in understanding.without_meaning
+    path = irace(tmp_path, 'forbiddenExps = "alpha > beta"\n')
+    with pytest.raises(
+        ScenarioError, match=r"scenario\.txt:5:9: the forbidden expression is wrong: there is no"
+    ):
+        read_scenario(path)
+    path = irace(tmp_path, 'initConfigurations = "mine"\n')
+    with pytest.raises(
+        ScenarioError, match="initConfigurations cannot be used: it is a table made by R code"
+    ):
+        read_scenario(path)
+
+
+def test_parameters_that_are_never_active_may_stand_in_the_table_of_configurations(tmp_path: Path):
+    path = irace(tmp_path, 'configurationsFile = "first.txt"\n')
+    with (tmp_path / "parameters.txt").open("a") as more:
+        more.write('rank "-r" i (1, 9) | mode == "gone"\n')
+    files(tmp_path, first__txt='alpha mode depth extra rank\n0.1 safe 3 "" 4\n0.2 fast NA "" NA\n')
+    understanding = understand(path)
+    assert [dict(each).get("depth") for each in understanding.scenario.initial] == [3, None]
+    assert "rank" not in understanding.scenario.space.names
+    assert any("'rank' can never be active" in line for line in understanding.understood)
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path):
+    path = irace(tmp_path, 'paralel = 3\nmaxExperiments = 1.5\ntrainInstancesFile = "none.txt"\nseed = "a"\n')
+    (tmp_path / "parameters.txt").write_text('a "-a" i (9, 1)\nb "-b" r (0.00001, 1)\nc "-c" c (x)\n')
+    with pytest.raises(ScenarioError) as refused:
+        read_scenario(path)
+    places = [
+        line.removeprefix(f"{tmp_path}/").partition(": ")[0] for line in str(refused.value).splitlines()
+    ]
+    assert places == [
+        "scenario.txt:5",
+        "parameters.txt:1:10",
+        "parameters.txt:2:11",
+        "scenario.txt:7",
+        "scenario.txt:8",
+        "scenario.txt:6",
+    ]
 
 
 def test_configurations_to_try_first(tmp_path: Path):
@@ -146,12 +226,28 @@ def test_the_utility_is_the_penalised_runtime(tmp_path: Path, more: str, worths:
     assert {time: float(utility(time)) for time in worths} == pytest.approx(worths, abs=1e-6)
 
 
-def test_without_a_bound_a_usual_utility_is_named(tmp_path: Path):
-    scenario = 'trainInstancesDir = "./Instances"\nmaxExperiments = 500\n'
-    understanding = understand(irace(tmp_path, scenario=scenario))
-    assert understanding.scenario.utility == "log-laplace(k0=60s, alpha=1)"
-    assert understanding.scenario.max_captime_s is None
-    assert any("there is no bound" in line for line in understanding.understood)
+@pytest.mark.parametrize(
+    ("bound", "limit_s"), [("", 86400), ("boundMax = 0\n", 86400), ("targetRunnerTimeout = 5\n", 5)]
+)
+def test_without_a_bound_the_cost_counts_and_that_is_said_first(tmp_path: Path, bound: str, limit_s: float):
+    path = irace(tmp_path, scenario='trainInstancesDir = "./Instances"\nmaxExperiments = 500\n' + bound)
+    understanding = understand(path)
+    scenario = understanding.scenario
+    assert scenario.quality == QualityRules()
+    assert scenario.utility == "compared(to=default, alpha=5)"
+    assert scenario.limit_s == limit_s
+    assert understanding.guess.startswith("There is no boundMax, so the cost that a run prints counts")
+    assert any(line.startswith("the cost a run prints → the quality") for line in understanding.understood)
+    assert "{whole_captime}" not in scenario.target.argv
+
+
+@pytest.mark.parametrize(
+    ("more", "guess"), [("", ""), ("capping = 1\n", ""), ("capping = 0\n", "although capping")]
+)
+def test_with_a_bound_the_time_counts(tmp_path: Path, more: str, guess: str):
+    understanding = understand(irace(tmp_path, more))
+    assert understanding.scenario.quality is None
+    assert (guess in understanding.guess) if guess else not understanding.guess
 
 
 def test_what_was_understood_and_what_has_no_meaning_is_listed_once(tmp_path: Path):
@@ -208,7 +304,7 @@ def test_aclib_mode_calls_the_runner_as_a_wrapper(tmp_path: Path):
         ('repairConfiguration = "fix"\n', "6: repairConfiguration cannot be used: it is R code"),
         (
             'targetEvaluator = "./evaluate"\n',
-            "6: targetEvaluator cannot be used: here the time of a run counts",
+            "6: targetEvaluator cannot be used: a run is judged when it ends",
         ),
         ('batchmode = "slurm"\n', "6: batchmode cannot be used: a run that a cluster makes later"),
         ('targetCmdline = "{seed} {instance}"\n', "6: targetCmdline needs {targetRunnerArgs}"),
@@ -263,12 +359,6 @@ def test_wrong_configurations_are_refused_with_their_line(tmp_path: Path, table:
 @pytest.mark.parametrize(
     ("listed", "complaint"),
     [
-        (
-            "a.txt 1\na.txt 2\n",
-            "train.txt:2: the instance 'a.txt' is listed in line 1 with other arguments; give each",
-        ),
-        ("a.txt\nmissing.txt\n", "train.txt:2: the instance 'missing.txt' does not exist, unlike others"),
-        ("nowhere.txt\n", "no instance of 'train.txt' lies in './Instances'; check both"),
         ("# nothing\n", "train.txt: the list holds no instances"),
         ("a.txt 'x\n", "train.txt:1: a quotation mark is not closed"),
     ],

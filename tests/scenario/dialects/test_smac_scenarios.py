@@ -9,6 +9,7 @@ import pytest
 from scenario.dialects.foreign_files import PCS, SMAC, files, program, smac
 from utilitune.errors import ScenarioError
 from utilitune.scenario import StopRules, build_target, read_scenario, understand
+from utilitune.scenario.model import QualityRules
 from utilitune.targets.base import Invocation
 from utilitune.utility import parse_utility
 
@@ -153,7 +154,7 @@ def test_what_was_understood_and_what_has_no_meaning_is_listed(tmp_path: Path):
     ("more", "complaint"),
     [
         ("cutof_time = 5\n", "8: there is no option 'cutof_time'; did you mean 'cutoff_time'?"),
-        ("run_obj = QUALITY\n", "8: run_obj is QUALITY, but here a program is configured for the time"),
+        ("run_obj = SPEEDUP\n", "8: run_obj is SPEEDUP, which is unknown; write RUNTIME or QUALITY"),
         ("cutoff_time = soon\n", "8: cutoff_time must be a number above 0, not 'soon'"),
         ("deterministic = perhaps\n", "8: deterministic must be true or false, not 'perhaps'"),
         ("instance_file = none.txt\n", "8: the file 'none.txt' does not exist"),
@@ -260,3 +261,49 @@ def test_specifics_follow_any_blanks(tmp_path: Path):
     files(tmp_path, list__txt='a.cnf\t\tone two\nb.cnf   "x y"\n')
     specifics = read_scenario(path).target.specifics
     assert (specifics["a.cnf"], specifics["b.cnf"]) == (("one two",), ("x y",))
+
+
+@pytest.mark.parametrize("word", ["QUALITY", "qual"])
+def test_quality_runs_unchanged(tmp_path: Path, word: str):
+    understanding = understand(smac(tmp_path, f"run_obj = {word}\n"))
+    scenario = understanding.scenario
+    assert scenario.quality == QualityRules()
+    assert (scenario.utility, scenario.limit_s) == ("compared(to=default, alpha=5)", 20)
+    assert build_target(scenario).reports_quality
+    assert understanding.guess == ""
+    assert f"run_obj = {word} → the quality in its answer counts" in understanding.understood
+    assert "overall_obj = PAR10 (the mean worth counts)" in understanding.without_meaning
+
+
+def test_a_scenario_that_does_not_say_what_counts_is_guessed_aloud(tmp_path: Path):
+    scenario = "\n".join(line for line in SMAC.splitlines() if "run_obj" not in line)
+    understanding = understand(smac(tmp_path, scenario=scenario + "\n"))
+    assert understanding.scenario.quality is None
+    assert understanding.guess.startswith("There is no run_obj, so the time of a run counts")
+
+
+def test_names_of_smac_2_are_understood(tmp_path: Path):
+    more = (
+        "cutoffTime = 7\ninstanceFeatureFile = features.csv\ninter-instance-obj = MEAN\n"
+        "intraInstanceObj = MEAN10\nruntimeLimit = 90\n"
+    )
+    lines = [line for line in SMAC.splitlines() if not line.startswith(("cutoff_time", "overall_obj"))]
+    path = smac(tmp_path, more, scenario="\n".join(lines) + "\n")
+    (tmp_path / "features.csv").write_text("instance,size\na.cnf,1\nb.cnf,2\n")
+    understanding = understand(path)
+    scenario = understanding.scenario
+    assert (scenario.max_captime_s, scenario.stop.wall_time_s) == (7, 90)
+    assert scenario.features == "features.csv"
+    assert float(parse_utility(scenario.utility)(3.5)) == pytest.approx(1 - 3.5 / 70)
+    assert "inter_instance_obj = MEAN (the mean over instances counts)" in understanding.without_meaning
+
+
+def test_all_mistakes_are_told_at_once(tmp_path: Path):
+    path = smac(tmp_path, "cutof_time = 3\nmemory_limit = much\nrun_obj = LUCK\ninstance_file = none.txt\n")
+    (tmp_path / "params.pcs").write_text("a [9,1][3]\nb {x,y}[z]\n")
+    with pytest.raises(ScenarioError) as refused:
+        read_scenario(path)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 6
+    for fragment in ("cutof_time", "memory_limit", "run_obj", "none.txt", "params.pcs:1:3", "params.pcs:2:8"):
+        assert sum(fragment in line for line in lines) == 1

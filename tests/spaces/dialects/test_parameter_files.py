@@ -99,7 +99,9 @@ def test_long_conditions_are_written_without_parentheses_or_refused(tmp_path: Pa
 def test_irace_options(tmp_path: Path):
     path = tmp_path / "parameters.txt"
     path.write_text('x "-x " r (0, 1)\ny "-y " r,log (0.00001, 1)\n')
-    with pytest.raises(ScenarioError, match="more than 4 decimal places"):
+    with pytest.raises(
+        ScenarioError, match=r"has 5 decimal places, but values are rounded to 4: set digits = 5"
+    ):
         read_parameter_file(path)
     assert read_parameter_file(path, digits=6).digits == 6
     forbidden = tmp_path / "forbidden.txt"

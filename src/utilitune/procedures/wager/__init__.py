@@ -6,12 +6,14 @@ It bets on censored observations (`utilitune.bounds.betting`), compares configur
 - `shares`: how δ is shared, and why that suffices.
 - `captimes`: the captime grid and the Kaplan–Meier estimate of runtimes.
 - `state`: what is known of each configuration.
-- `capital`: observations, and the three bounds computed from them.
+- `observation`: what a run tells when it is looked at up to a captime.
+- `capital`: the three bounds computed from observations.
 - `leader`: leader, challenger, and the ε that follows.
 - `planning`: captimes by growth per second.
 - `strategy`: how much the leader's own bound is worth, against the challengers'.
 - `rounds`: the compiled loop.
-- `growth`, `settings`, `engine`: the books around it.
+- `growth`, `engine`: stages and books around it.
+- `settings`: what a user can set; `tuning`: all other numbers, with their units and effects.
 """
 
 from utilitune.procedures.wager.engine import WagerEngine

@@ -16,17 +16,12 @@ import numpy as np
 
 from utilitune.compiled import compiled, inlined
 from utilitune.procedures.captime import require_first_captime
+from utilitune.procedures.wager import tuning
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.utility import Utility
-
-_MOST_LEVELS = 100
-_WORTHLESS = 1e-4
-_POOLED_WEIGHT = 4.0
-_PRIOR_RISK = 4.0
-_PRIOR_HAZARD = 0.1
 
 
 class CaptimeGrid(NamedTuple):
@@ -38,6 +33,7 @@ class CaptimeGrid(NamedTuple):
         middle_s: A typical runtime between the previous captime and this one.
         middle_utility: A typical utility there.
         floor: Utility of an answer that never comes.
+        ceiling: Utility of an answer at once.
     """
 
     captime_s: NDArray[np.float64]
@@ -45,6 +41,7 @@ class CaptimeGrid(NamedTuple):
     middle_s: NDArray[np.float64]
     middle_utility: NDArray[np.float64]
     floor: float
+    ceiling: float
 
 
 def half_life_s(utility: Utility) -> float:
@@ -56,11 +53,11 @@ def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGri
     """The grid from `first_s` to `limit_s`, shorter where later answers are worth nothing."""
     require_first_captime(first_s, limit_s)
     captimes = [first_s]
-    last_s = min(limit_s, utility.time_to_fall_to(utility.infimum + _WORTHLESS))
+    last_s = min(limit_s, utility.time_to_fall_to(utility.infimum + tuning.WORTHLESS))
     if math.isinf(utility.time_to_fall_to(utility.infimum)) and math.isfinite(limit_s):
         last_s = limit_s
-    while captimes[-1] < last_s and len(captimes) < _MOST_LEVELS:
-        captimes.append(min(math.sqrt(2.0) * captimes[-1], last_s))
+    while captimes[-1] < last_s and len(captimes) < tuning.MOST_LEVELS:
+        captimes.append(min(tuning.CAPTIME_RATIO * captimes[-1], last_s))
     table = np.array(captimes)
     before = np.concatenate([[0.0], table[:-1]])
     worth = np.asarray(utility(table), dtype=np.float64)
@@ -70,16 +67,17 @@ def captime_grid(utility: Utility, first_s: float, limit_s: float) -> CaptimeGri
         middle_s=(before + table) / 2.0,
         middle_utility=(np.asarray(utility(before), dtype=np.float64) + worth) / 2.0,
         floor=utility.infimum,
+        ceiling=float(utility(0.0)),
     )
 
 
 @inlined
-def interval_of(grid: CaptimeGrid, runtime_s: float) -> int:
+def interval_of(captime_s: NDArray[np.float64], runtime_s: float) -> int:
     """The first level at whose captime a run of this length is finished (t < κ, strictly)."""
-    low, high = 0, grid.captime_s.size
+    low, high = 0, captime_s.size
     while low < high:
         middle = (low + high) // 2
-        if runtime_s < grid.captime_s[middle]:
+        if runtime_s < captime_s[middle]:
             high = middle
         else:
             low = middle + 1
@@ -98,8 +96,8 @@ def shrunk_finish(
     beyond = np.empty(risk.size)
     alive = 1.0
     for g in range(risk.size):
-        shared = (pooled[1, g] + _PRIOR_RISK * _PRIOR_HAZARD) / (pooled[0, g] + _PRIOR_RISK)
-        hazard = (events[g] + _POOLED_WEIGHT * shared) / (risk[g] + _POOLED_WEIGHT)
+        shared = (pooled[1, g] + tuning.PRIOR_RISK * tuning.PRIOR_HAZARD) / (pooled[0, g] + tuning.PRIOR_RISK)
+        hazard = (events[g] + tuning.POOLED_WEIGHT * shared) / (risk[g] + tuning.POOLED_WEIGHT)
         finish[g] = alive * hazard
         alive *= 1.0 - hazard
         beyond[g] = alive

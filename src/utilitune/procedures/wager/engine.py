@@ -1,4 +1,4 @@
-"""`wager` as an engine: books around the compiled loop.
+"""`wager` as an engine: what lies around the compiled loop.
 
 The loop in `rounds` plays with the configurations of one stage until the stage's ε is proved; this module
 fills the stages, keeps what was proved about earlier ones, and says why it stopped. Everything the loop reads
@@ -13,38 +13,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from utilitune.compiled import new_record
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 from utilitune.errors import UsageError
-from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
-from utilitune.procedures.paper import FixedSet, Phases
-from utilitune.procedures.wager import rounds
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, Observed, Origin, PauseAt, runs_ahead
+from utilitune.procedures.growth import FixedSet, Phases
+from utilitune.procedures.wager import intervals, rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
+from utilitune.procedures.wager.capital import gap_bound, lower_now
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
-from utilitune.procedures.wager.growth import Adaptive, Stage, gamma_of_last, stage
-from utilitune.procedures.wager.leader import place, settle
+from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
+from utilitune.procedures.wager.leader import note_equal, place, settle, try_largest_lower
+from utilitune.procedures.wager.roster import Roster
+from utilitune.procedures.wager.seen import runs_seen
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares
-from utilitune.procedures.wager.state import (
-    AMOUNTS,
-    ANSWER,
-    ANSWER_EPSILON,
-    ARM,
-    CHOSEN_ARM,
-    CHOSEN_LEVEL,
-    CHOSEN_POSITION,
-    COUNTERS,
-    LEADER,
-    OUTSIDERS,
-    ROUNDS,
-    RUNS,
-    SERIOUS,
-    TOTAL_S,
-    Play,
-    Rules,
-    with_room,
+from utilitune.procedures.wager.state import ARM, Play, Rules, Standing, with_room
+from utilitune.stopping import (
+    INSTANCES_EXHAUSTED,
+    NOT_STOPPED,
+    configurations_exhausted,
+    epsilon_reached,
+    instances_exhausted,
+    phases_done,
 )
 
 if TYPE_CHECKING:
@@ -53,17 +47,6 @@ if TYPE_CHECKING:
     from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
     from utilitune.procedures.wager.settings import WagerSettings
     from utilitune.utility import Utility
-
-_FIRST_ARENA = 1 << 12
-_LOOK_AHEAD = 0.6  # a stage is played with the next ones in mind
-
-
-class Observed(NamedTuple):
-    """Runs as columns: whose, on which position, up to which captime."""
-
-    configuration: NDArray[np.int64]
-    position: NDArray[np.int64]
-    captime_s: NDArray[np.float64]
 
 
 class WagerEngine:
@@ -81,17 +64,18 @@ class WagerEngine:
         self.settings = settings
         self.phases: list[PhaseRecord] = []
         self.added = 0
-        self._draws = 0
         self._evidence = evidence
         self._stop: StopReason | None = None
         self._kept: tuple[int, float, float] | None = None
         self._closed = False
         self._entered = False
+        self._grid = GammaGrid(settings.delta, settings.announced_gamma)
         self._stage = self._first_stage()
+        self._roster = Roster(settings, self._stage.draws, evidence.positions)
         self._play = self._new_play(utility)
 
     def _first_stage(self) -> Stage:
-        first = stage(self.settings.growth, 1, self.settings.delta)
+        first = stage(self.settings.growth, 1, self._grid)
         if first is None or first.draws < 1:
             raise UsageError("a set of configurations needs at least one of them")
         return first
@@ -101,12 +85,17 @@ class WagerEngine:
         settings = self.settings
         half_life = half_life_s(utility)
         limit_s = settings.captime_limit_s
-        first_s = min(half_life / 60.0, limit_s) if settings.captime0_s is None else settings.captime0_s
+        first_s = settings.captime0_s
+        if first_s is None:
+            first_s = min(half_life / tuning.FIRST_CAPTIME_DIVISOR, limit_s)
         grid = captime_grid(utility, first_s, limit_s)
+        self._evidence.look_at(grid.captime_s)
+        if self._evidence.arrays.least.shape[1] > 0:  # runs tell something at any captime
+            half_life = min(half_life, float(grid.captime_s[-1]) / tuning.INTERVAL_PATIENCE)
         fixed = isinstance(settings.growth, FixedSet)
         size = self._stage.draws
-        counters = np.zeros(COUNTERS, dtype=np.int64)
-        counters[SERIOUS] = size
+        standing = new_record(Standing)
+        standing.serious = size
         nobody = np.zeros(0)
         no_tree = np.zeros(0, dtype=np.int32)
         play = Play(
@@ -117,10 +106,13 @@ class WagerEngine:
             score_tree=no_tree,
             alone_tree=no_tree,
             paired_tree=no_tree,
-            levels_run=np.zeros(_FIRST_ARENA, dtype=np.uint8),
+            levels_run=np.zeros(tuning.FIRST_ARENA, dtype=np.uint8),
+            orders=np.zeros((0, self._evidence.positions if settings.finite_population else 0), np.int32),
             evidence=self._evidence.arrays,
             grid=grid,
-            shares=fixed_shares(settings.delta, size) if fixed else growing_shares(settings.delta),
+            shares=fixed_shares(settings.delta, size, default=settings.default)
+            if fixed
+            else growing_shares(settings.delta, default=settings.default),
             rules=Rules(
                 population=self._evidence.positions if settings.finite_population else 0,
                 positions=self._evidence.positions,
@@ -128,10 +120,10 @@ class WagerEngine:
                 epsilon=-1.0,
                 planned_epsilon=-1.0,
                 half_life_s=half_life,
+                default=-1,
             ),
-            pooled=np.zeros((2, len(grid.captime_s))),
-            counters=counters,
-            amounts=np.zeros(AMOUNTS),
+            pooled=np.zeros((intervals.ROWS, len(grid.captime_s))),
+            standing=standing,
         )
         return with_room(play, size)
 
@@ -140,12 +132,19 @@ class WagerEngine:
     @property
     def missing_configurations(self) -> int:
         """How many random draws (or, for a fixed set, configurations) the current stage still lacks."""
-        return 0 if self._closed else max(0, self._stage.draws - self._draws)
+        if self._closed or self._roster.has_whole_space:
+            return 0
+        return max(0, self._stage.draws - self._roster.draws)
 
     @property
     def runs(self) -> int:
         """How many runs it has consumed."""
-        return int(self._play.counters[RUNS])
+        return int(self._play.standing.runs)
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds of all runs it has consumed."""
+        return float(self._play.standing.total_s)
 
     @property
     def time_each_s(self) -> NDArray[np.float64]:
@@ -154,81 +153,110 @@ class WagerEngine:
 
     @property
     def frontier(self) -> int:
-        """The first position behind all runs consumed; a proposal may only be shaped by runs before it."""
+        """The first position behind all runs consumed; only runs before it may shape a proposal."""
         arms = self._play.arms
         return int((arms["first"][: self.added] + arms["runs"][: self.added]).max(initial=0))
 
-    def observed(self) -> Observed:
-        """Every run so far; one that was repeated counts once, with its last captime."""
-        arms = self._play.arms[: self.added]
-        counts = arms["runs"].astype(np.int64)
-        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        levels = self._play.levels_run[np.repeat(arms["block"], counts) + offset]
-        return Observed(
-            configuration=np.repeat(np.arange(self.added), counts),
-            position=np.repeat(arms["first"], counts) + offset,
-            captime_s=self._play.grid.captime_s[levels],
-        )
+    @property
+    def first_positions(self) -> NDArray[np.int64]:
+        """The first position of the stored order that counts for each configuration in play."""
+        return self._play.arms["first"][: self.added].astype(np.int64)
 
-    def add(self, origin: Origin = Origin.RANDOM, first_position: int = 0) -> int:
+    @property
+    def finite_population(self) -> bool:
+        """Whether the promise is about exactly the instances that are listed."""
+        return self.settings.finite_population
+
+    def shows_runs(self) -> WagerEngine:
+        """This engine: what it promises follows from the runs it has looked at."""
+        return self
+
+    def takes_proposals(self) -> WagerEngine | None:
+        """This engine, if its set of configurations grows; a fixed set has no place for proposals."""
+        return None if isinstance(self.settings.growth, FixedSet) else self
+
+    def observed(self) -> Observed:
+        """Every run consumed; one that was repeated counts once, with its last captime."""
+        return runs_seen(self._play, self.added)
+
+    def add(
+        self,
+        origin: Origin = Origin.RANDOM,
+        first_position: int = 0,
+        *,
+        configuration: int | None = None,
+        order: NDArray[np.int32] | None = None,
+    ) -> int:
         """Take in one more configuration.
 
-        A random draw counts towards γ and is covered by ε. Others need not be ruled out but can be the
-        answer: one that was given counts as drawn before the first instance, one that a model proposed is
-        judged on positions from `frontier` on only (or, on a finite list, by what its runs add up to), even
-        if its `first_position` lies before.
+        A random draw counts towards γ and is covered by ε, unless it repeats an earlier one. Others need not
+        be ruled out but can be the answer: one that was given counts as drawn before the first instance, a
+        nominee is judged along its own order, and one that a model proposed is judged on positions from
+        `frontier` on only (or, on a finite list, by what its runs add up to), even if its `first_position`
+        lies before.
         """
+        self._roster.check(origin, order)
         i = self.added
-        fixed = isinstance(self.settings.growth, FixedSet)
-        if fixed and (origin is Origin.MODEL or self._draws >= self._stage.draws):
-            raise UsageError(
-                f"a fixed set of {self._stage.draws} configurations has no place for another one: "
-                "let the set grow instead"
-            )
         if i >= len(self._play.arms):
             self._play = with_room(self._play, 2 * i)
-        arms = self._play.arms
-        if origin is Origin.MODEL:
-            if self.settings.finite_population:
-                arms["ungauged"][i] = True
-            else:
-                arms["first"][i] = max(first_position, self.frontier)
-        if fixed or origin is Origin.RANDOM:
-            self._draws += 1
-            arms["rank"][i] = arms["number"][i] = self._draws
-        else:
-            self._play.counters[OUTSIDERS] += 1
-            arms["number"][i] = self._play.counters[OUTSIDERS]
+        play, arms = self._play, self._play.arms
+        row = i if configuration is None else configuration
+        role = self._roster.join(origin, row)
+        arms["row"][i] = row
+        arms["rank"][i], arms["weight"][i], arms["ungauged"][i], arms["idle"][i] = role
+        if order is not None:
+            arms["order"][i] = self._take_order(order)
+        if origin is Origin.MODEL and not role.ungauged:
+            arms["first"][i] = max(first_position, self.frontier)
+        if origin is Origin.GIVEN and self.settings.default and play.rules.default < 0:
+            self._play = self._play._replace(rules=play.rules._replace(default=i))
+        if not role.rank and not role.idle:
+            play.standing.outsiders += 1
+            if self._stop is not None and self._stop.code == INSTANCES_EXHAUSTED:
+                self._stop = None  # the newcomer has runs left
         self.added += 1
+        if i != play.standing.leader and row == arms["row"][play.standing.leader]:
+            note_equal(play, i)
         place(self._play, i)
         if self._entered:
             settle(self._play)
         return i
 
+    def _take_order(self, order: NDArray[np.int32]) -> int:
+        """Keep one more order; its number among them, from 1."""
+        orders = self._play.orders
+        taken = int(self._play.arms["order"][: self.added].max(initial=0))
+        if taken == len(orders):
+            longer = np.zeros((max(4, 2 * taken), orders.shape[1]), np.int32)
+            longer[:taken] = orders
+            self._play = self._play._replace(orders=longer)
+        self._play.orders[taken] = order
+        return taken + 1
+
     def no_more(self) -> None:
         """Play on with the configurations there are; phases that cannot be filled end the procedure."""
-        if isinstance(self.settings.growth, Adaptive) and self._draws:
+        if isinstance(self.settings.growth, Adaptive) and self._roster.draws:
             self._closed = True
             return
-        have, need = self._draws, self._stage.draws
+        have, need = self._roster.draws, self._stage.draws
         if self._stage.number == 1:
             raise UsageError(f"{need} configurations are needed to begin with, but there are only {have}")
-        self._stop = StopReason(
-            "configurations-exhausted",
-            f"Phase {self._stage.number} needs {need} configurations, but there are only {have}: bring more "
-            "configurations, or accept the promise of the last phase.",
-        )
+        self._stop = configurations_exhausted(self._stage.number, need, have)
 
     def _enter(self) -> None:
         """Start to play with the configurations now present; no bound is reset."""
         self._entered = True
-        if self._closed and self._draws < self._stage.draws:
-            gamma = gamma_of_last(self._stage.number, self._draws, self.settings.delta)
-            self._stage = replace(self._stage, draws=self._draws, gamma=gamma)
-        self._play.amounts[ANSWER_EPSILON] = np.inf
+        draws = self._roster.draws
+        if self._roster.has_whole_space and self._stage.gamma is not None:
+            self._closed = isinstance(self.settings.growth, Adaptive)
+            self._stage = replace(self._stage, draws=draws, gamma=0.0)
+        elif self._closed and draws < self._stage.draws:
+            gamma = self._grid.gamma_of_last(self._stage.number, draws)
+            self._stage = replace(self._stage, draws=draws, gamma=gamma)
+        self._play.standing.answer_epsilon = np.inf
         epsilon = self._stage_epsilon()
         last = epsilon == self.settings.epsilon
-        planned = epsilon if last else epsilon * (_LOOK_AHEAD + (1.0 - _LOOK_AHEAD) * epsilon)
+        planned = epsilon if last else epsilon * (tuning.STAGE_FOCUS + (1.0 - tuning.STAGE_FOCUS) * epsilon)
         rules = self._play.rules._replace(epsilon=epsilon, planned_epsilon=planned)
         self._play = self._play._replace(rules=rules)
         settle(self._play)
@@ -262,9 +290,7 @@ class WagerEngine:
             if not self._entered:
                 self._enter()
             self._play = self._play._replace(evidence=self._evidence.arrays)
-            state = rounds.advance(
-                self._play, rounds.Limits(pause.rounds, pause.runs, pause.total_time_s), self.added
-            )
+            state = rounds.advance(self._play, pause, self.added)
             if state == rounds.PAUSED:
                 return Halt.PAUSED
             if state == rounds.UNKNOWN:
@@ -281,34 +307,24 @@ class WagerEngine:
 
     def _conclude(self, state: int) -> None:
         """The loop has come to an end of some kind: stop, or go on to the next stage."""
-        epsilon = float(self._play.amounts[ANSWER_EPSILON])
+        try_largest_lower(self._play, self.added, thorough=True)
+        epsilon = float(self._play.standing.answer_epsilon)
         if state == rounds.PROVED and isinstance(self.settings.growth, Phases):
             self.phases.append(PhaseRecord.of(self._stage.number, self._progress_of_stage()))
         if self.settings.epsilon is not None and epsilon <= self.settings.epsilon and self._covers_enough():
-            self._stop = StopReason(
-                "epsilon-reached",
-                f"The target ε = {self.settings.epsilon:g} is proved: "
-                "ask for a smaller ε to go on from here.",
-            )
+            self._stop = epsilon_reached(self.settings.epsilon)
         elif state == rounds.EXHAUSTED:
-            self._stop = StopReason(
-                "instances-exhausted",
-                f"All {self._evidence.positions} instances are used: add instances, or accept ε = "
-                f"{epsilon:.3g}.{self.captime_note()}",
-            )
+            self._stop = instances_exhausted(self._evidence.positions, epsilon, self.captime_note())
         else:
             self._grow(epsilon)
 
     def _grow(self, epsilon: float) -> None:
         """Keep the promise of this stage if it is the best yet, and open the next stage."""
-        following = stage(self.settings.growth, self._stage.number + 1, self.settings.delta)
+        following = stage(self.settings.growth, self._stage.number + 1, self._grid)
         if following is None:
-            self._stop = StopReason(
-                "phases-done",
-                f"All {self._stage.number} phases are done: ask for more phases to go on from here.",
-            )
+            self._stop = phases_done(self._stage.number)
             return
-        answer, gamma = int(self._play.counters[ANSWER]), self._stage.gamma or 0.0
+        answer, gamma = int(self._play.standing.answer), self._stage.gamma or 0.0
         if self._kept is None or self._worth(epsilon, gamma) < self._worth(*self._kept[1:]):
             self._kept = (answer, epsilon, gamma)
         self._stage = following
@@ -323,9 +339,10 @@ class WagerEngine:
 
     def needed(self) -> list[RunRequest]:
         """The one run the next round cannot do without."""
-        counters, grid = self._play.counters, self._play.grid
-        captime = float(grid.captime_s[counters[CHOSEN_LEVEL]])
-        return [RunRequest(int(counters[CHOSEN_ARM]), int(counters[CHOSEN_POSITION]), captime)]
+        standing, grid = self._play.standing, self._play.grid
+        captime = float(grid.captime_s[standing.chosen_level])
+        row = int(self._play.arms["row"][standing.chosen_arm])
+        return [RunRequest(row, int(standing.chosen_position), captime)]
 
     def likely(self, count: int) -> list[RunRequest]:
         """Next runs of the leader and of those who contribute most to ε, broad first, then deep."""
@@ -334,7 +351,7 @@ class WagerEngine:
 
     def _contributions(self) -> NDArray[np.float64]:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""
-        arms, leader = self._play.arms, int(self._play.counters[LEADER])
+        arms, leader = self._play.arms, int(self._play.standing.leader)
         present = slice(0, self.added)
         values = np.minimum(arms["upper"][present] - arms["lower"][leader], arms["apart"][present])
         return np.where(arms["rank"][present] > 0, values, -math.inf)
@@ -343,31 +360,83 @@ class WagerEngine:
 
     def progress(self) -> Progress:
         """The best proved answer so far, and what it has cost."""
-        current = self._progress_of_stage()
-        if self._kept is None:
+        answer, current = int(self._play.standing.answer), self._progress_of_stage()
+        if self._kept is not None:
+            kept, epsilon, gamma = self._kept
+            now = self._worth(current.epsilon, current.gamma or 0.0)
+            if not self._entered or now > self._worth(epsilon, gamma):
+                answer, current = kept, replace(current, epsilon=epsilon, gamma=gamma)
+        return self._compared(answer, current)
+
+    def progress_of(self, configuration: int) -> Progress:
+        """What is proved with this configuration as the answer, whatever the procedure itself would answer.
+
+        LCB_b holds for every configuration b at once, and a stage's γ for the draws up to that stage. So for
+        every stage p, P(U_b ≥ benchmark − ε) ≥ 1 − δ with ε = max over the draws k of that stage of
+        min(UCB_k − LCB_b, D_kb), where D_kb is kept for the leader only. The best of these is told. Nothing
+        is noted: what the procedure does next must not depend on who looks at it.
+        """
+        current = self.progress()
+        arms = self._play.arms[: self.added]
+        own = [i for i in np.flatnonzero(arms["row"] == configuration).tolist() if not arms["idle"][i]]
+        if current.best_index == configuration or not own:
             return current
-        answer, epsilon, gamma = self._kept
-        if self._entered and self._worth(current.epsilon, current.gamma or 0.0) <= self._worth(
-            epsilon, gamma
-        ):
-            return current
-        return replace(current, best_index=answer, epsilon=epsilon, gamma=gamma)
+        lower = {i: lower_now(self._play, i) for i in own if arms["runs"][i]}
+        answer = max(lower, key=lower.__getitem__, default=own[0])
+        others = np.flatnonzero((arms["rank"] > 0) & (arms["row"] != configuration))
+        values = arms["upper"][others] - lower.get(answer, 0.0)
+        if answer == self._play.standing.leader:
+            values = np.minimum(values, arms["apart"][others])
+        ranks = arms["rank"][others]
+        found = (1.0, self._stage.gamma)
+        for number in range(1, self._stage.number + 1):
+            this = (
+                self._stage
+                if number == self._stage.number
+                else stage(self.settings.growth, number, self._grid)
+            )
+            if this is not None and this.draws <= self._roster.draws:
+                epsilon = float(np.clip(values[ranks <= this.draws].max(initial=0.0), 0.0, 1.0))
+                if self._worth(epsilon, this.gamma or 0.0) < self._worth(found[0], found[1] or 0.0):
+                    found = (epsilon, this.gamma)
+        return self._compared(answer, replace(current, epsilon=found[0], gamma=found[1]))
+
+    def _compared(self, answer: int, current: Progress) -> Progress:
+        """What is proved of an arm as the answer, with its gain over the default.
+
+        Where it is proved to be worse than the default by x, the default is the answer, and within ε − x.
+        """
+        row = int(self._play.arms["row"][answer]) if self.added else 0
+        default = self._play.rules.default
+        found = replace(current, best_index=row)
+        if default >= 0:
+            above = gap_bound(self._play, answer, default, 1.0)
+            if above < 0.0:
+                default_row = int(self._play.arms["row"][default])
+                epsilon = max(0.0, current.epsilon + above)
+                found = replace(current, best_index=default_row, epsilon=epsilon, gain=0.0)
+            else:
+                behind = gap_bound(self._play, default, answer, 1.0)
+                found = replace(found, gain=None if behind >= 1.0 else 0.0 - behind)
+        if found.epsilon > 0.0:  # who may be better than the answer is not ruled out by the leader's bounds
+            found = replace(found, alive=max(found.alive, min(2, found.configurations)))
+        return found
 
     def _progress_of_stage(self) -> Progress:
-        counters, amounts = self._play.counters, self._play.amounts
-        leader = int(counters[LEADER])
+        standing = self._play.standing
+        leader = int(standing.leader)
         in_play = self._contributions() > 0.0
         if self.added:
             in_play[leader] = True
-        proved = float(amounts[ANSWER_EPSILON]) if self._entered else 1.0
+        proved = float(standing.answer_epsilon) if self._entered else 1.0
         return Progress(
-            best_index=int(counters[ANSWER]),
+            best_index=int(self._play.arms["row"][standing.answer]) if self.added else 0,
             epsilon=min(1.0, proved),
             gamma=self._stage.gamma,
             delta=self.settings.delta,
-            total_time_s=float(amounts[TOTAL_S]),
-            runs=int(counters[RUNS]),
-            rounds=int(counters[ROUNDS]),
+            total_time_s=float(standing.total_s),
+            runs=int(standing.runs),
+            rounds=int(standing.rounds),
             configurations=self.added,
             alive=int(in_play.sum()),
         )
@@ -375,14 +444,14 @@ class WagerEngine:
     def stop_reason(self) -> StopReason:
         """Why it is done."""
         if self._stop is None:
-            return StopReason("not-stopped", "The procedure is still at work.")
+            return NOT_STOPPED
         return self._stop
 
     def captime_note(self) -> str:
         """A sentence where the largest captime limits what can be proved, else nothing."""
         grid, arms = self._play.grid, self._play.arms
         last = len(grid.captime_s) - 1
-        answer = int(self._play.counters[ANSWER])
+        answer = int(self._play.standing.answer)
         worth = float(grid.utility[last]) - grid.floor
         if not self.added or arms["level"][answer] < last or worth <= 0 or not arms["runs"][answer]:
             return ""

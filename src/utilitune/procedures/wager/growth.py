@@ -3,10 +3,16 @@
 After n random draws, with probability at least 1 − δ/2 for all p at once, the best of the first n_p draws is
 as good as the best of all but a fraction
 
-    γ_p = ln(π²p²/(3δ))/n_p
+    γ_p = 1 − v_p^(1/n_p),    Σ v_p ≤ δ/2,
 
-of the space, for any fixed grid n_1 < n_2 < … (the chance that n_p draws all miss the best γ_p fraction is at
-most exp(−γ_p·n_p) = 3δ/(π²p²), and these sum to δ/2).
+of the space, for any fixed grid n_1 < n_2 < … and any fixed v_p: the chance that n_p draws all miss the best
+γ_p fraction is at most (1 − γ_p)^n_p = v_p. As all hold at once, γ after n draws is the smallest γ_p with
+n_p ≤ n. The v_p are nearly flat,
+
+    v_p = (δ/2)·K/((p + K − 1)(p + K)),    K = 10.
+
+Where a γ is announced before the first run, one more grid point n is made for it, the first that needs
+no more than nine tenths of δ/2 for this γ; the others share the last tenth.
 
 **Adaptive growth** draws up to the next grid point when that improves the promise more per second than
 further runs. Let J = ε + w·γ be what the user wants small, w being the weight of γ. With c seconds for each
@@ -21,13 +27,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from utilitune.domain import require_positive
-from utilitune.procedures.paper import FixedSet, Phases
-
-_RATIO = 1.5
-_FIRST_GAMMA = 0.5
-_LEAST_WEIGHTED_GAMMA = 1e-3
+from utilitune.procedures.growth import FixedSet, Phases
+from utilitune.procedures.wager import tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,7 @@ class Adaptive:
     @property
     def least_gamma(self) -> float:
         """The γ at which growth ends where no other is asked for."""
-        return _LEAST_WEIGHTED_GAMMA / self.gamma_weight
+        return tuning.LEAST_WEIGHTED_GAMMA / self.gamma_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,41 +59,83 @@ class Stage:
     epsilon: float
 
 
-def gamma_of(number: int, draws: int, delta: float) -> float:
-    """γ_p after n_p draws."""
-    return math.log(math.pi**2 * number**2 / (3.0 * delta)) / draws
+class GridPoint(NamedTuple):
+    """A number of draws n_p, and the probability v_p with which its γ_p may be missed."""
+
+    draws: int
+    share: float
+
+    def gamma_after(self, draws: int) -> float:
+        """γ = 1 − v^(1/n), with n draws in place of n_p."""
+        return -math.expm1(math.log(self.share) / draws)
 
 
-def gamma_of_last(number: int, draws: int, delta: float) -> float:
-    """γ where only so many configurations exist, fewer than stage p wants.
+@dataclass(frozen=True, slots=True)
+class GammaGrid:
+    """The grid of adaptive growth, fixed before the first run.
 
-    Their number is known beforehand, so it may take the place of n_p in the grid and end it; the stage before
-    may still say more.
+    Attributes:
+        delta: Half of it is spent here.
+        announced: The γ that was asked for at the first start, if any.
     """
-    gamma = gamma_of(number, draws, delta)
-    if number == 1:
-        return gamma
-    return min(gamma, gamma_of(number - 1, adaptive_draws(number - 1, delta), delta))
+
+    delta: float
+    announced: float | None = None
+
+    def point(self, number: int) -> GridPoint:
+        """Grid point p (from 1)."""
+        special = self._announced_point()
+        if special is None:
+            return GridPoint(self._plain_draws(number), self._plain_share(number))
+        before = 0
+        while self._plain_draws(before + 1) < special.draws:
+            before += 1
+        if number == before + 1:
+            return special
+        plain = number if number <= before else number - 1
+        share = (1.0 - tuning.ANNOUNCED_PART) * self._plain_share(plain)
+        return GridPoint(self._plain_draws(plain), share)
+
+    def gamma(self, number: int) -> float:
+        """What is proved of γ at grid point p: the smallest of all γ up to there."""
+        points = [self.point(p) for p in range(1, number + 1)]
+        return min(point.gamma_after(point.draws) for point in points)
+
+    def gamma_of_last(self, number: int, draws: int) -> float:
+        """γ where only so many configurations exist, fewer than grid point p wants.
+
+        Their number is known beforehand, so it may take the place of n_p in the grid and end it; points
+        before may still say more.
+        """
+        last = self.point(number).gamma_after(draws)
+        return last if number == 1 else min(last, self.gamma(number - 1))
+
+    def _announced_point(self) -> GridPoint | None:
+        if self.announced is None:
+            return None
+        share = tuning.ANNOUNCED_PART * self.delta / 2.0
+        return GridPoint(math.ceil(math.log(share) / math.log1p(-self.announced)), share)
+
+    def _plain_share(self, number: int) -> float:
+        level = tuning.LEVEL_GAMMA
+        return self.delta / 2.0 * level / ((number + level - 1.0) * (number + level))
+
+    def _plain_draws(self, number: int) -> int:
+        """n_1 gives γ = 1/2 or less without an announced γ, and each step adds a half."""
+        draws = math.ceil(math.log(self._plain_share(1)) / math.log1p(-tuning.FIRST_GAMMA))
+        for _ in range(number - 1):
+            draws = math.ceil(tuning.GROWTH_RATIO * draws)
+        return draws
 
 
-def stage(growth: FixedSet | Phases | Adaptive, number: int, delta: float) -> Stage | None:
+def stage(growth: FixedSet | Phases | Adaptive, number: int, grid: GammaGrid) -> Stage | None:
     """Stage p (from 1) of a growth rule, or None past its end."""
     if isinstance(growth, FixedSet):
         return Stage(1, growth.configurations, None, -1.0) if number == 1 else None
     if isinstance(growth, Phases):
-        phase = growth.schedule.phase(number, delta)
+        phase = growth.schedule.phase(number, grid.delta)
         if phase is None or (growth.most is not None and number > growth.most):
             return None
         return Stage(number, phase.configurations, phase.gamma, phase.epsilon)
-    draws = adaptive_draws(number, delta)
-    gamma = gamma_of(number, draws, delta)
-    return Stage(number, draws, gamma, 2.0 * growth.gamma_weight * gamma)
-
-
-def adaptive_draws(number: int, delta: float) -> int:
-    """The grid of adaptive growth: n_1 gives γ = 1/2 or less, and each step adds a half."""
-    first = math.ceil(gamma_of(1, 1, delta) / _FIRST_GAMMA)
-    draws = first
-    for _ in range(number - 1):
-        draws = math.ceil(_RATIO * draws)
-    return draws
+    gamma = grid.gamma(number)
+    return Stage(number, grid.point(number).draws, gamma, 2.0 * growth.gamma_weight * gamma)

@@ -4,7 +4,8 @@ A longer captime makes every run more decisive and more expensive. For each capt
 the log-capital is estimated from the Kaplan–Meier estimate of the arm's runtimes: with
 d = value/hypothesis − 1, betting the fraction c gains about c·E d − c²·E d²/2 per run, at its best for
 c = E d/E d². The captime with the largest growth per second is taken. For a pair, the runs both arms have
-made are replayed under each captime, capped runs being replaced by what is expected of them. None of this
+made are replayed under each captime, capped runs being replaced by what is expected of them. Where a run has
+an interval at each captime, the same is done with its runs for an arm alone (`intervals`). None of this
 touches the validity of a bound.
 """
 
@@ -15,36 +16,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.compiled import compiled
+from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.capital import common_span
 from utilitune.procedures.wager.captimes import interval_of, shrunk_finish
-from utilitune.procedures.wager.shares import paired_threshold, upper_threshold
-from utilitune.procedures.wager.state import (
-    AIM,
-    AIM_RUNS,
-    CHALLENGER,
-    EPSILON,
-    LEADER,
-    NO_LEVEL,
-    SERIOUS,
-    Play,
+from utilitune.procedures.wager.intervals import continued, moments_alone
+from utilitune.procedures.wager.observation import (
+    has_intervals,
+    observations,
+    open_runs,
+    position_of,
+    runs_along,
 )
+from utilitune.procedures.wager.shares import paired_threshold, upper_threshold
+from utilitune.procedures.wager.state import NO_LEVEL, Play, level_at, runs_made
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_LARGEST_BET = 0.95
-_MOST_REPLAYED = 128
-_GUARD_RUNS = 64.0
-_FIRST_WORTH = 1.5
-_MOST_WORTH = 0.5
-_FEWEST_PAIRS = 8
-_QUICK = 0.05
-_LEAST_SCALE = 1e-3
-_LEAST_REST = 0.02
-MIXTURE = 3.0  # a mixture of bets needs a little more capital than its best bet alone
-_HOPELESS = 1e9
-_REPLAN_SHARE = 6
 
 
 @compiled
@@ -52,23 +40,25 @@ def planning_epsilon(play: Play) -> float:
     """The ε to plan for: the target, or a quarter of what is proved."""
     if play.rules.planned_epsilon > 0.0:
         return play.rules.planned_epsilon
-    return float(min(0.25, 0.25 * play.amounts[EPSILON]))
+    return float(min(tuning.MOST_PLANNED_EPSILON, tuning.PLANNED_SHARE * play.standing.epsilon))
 
 
 @compiled
 def finish_estimate(play: Play, i: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Kaplan–Meier estimate of arm i: finish probability per interval, and survival beyond each captime."""
-    arms, grid = play.arms, play.grid
-    size = grid.captime_s.size
+    captime_s, runtime_s = play.grid.captime_s, play.evidence.runtime_s
+    size = captime_s.size
     ended = np.zeros(size + 1)
     events = np.zeros(size)
-    for j in range(arms[i].runs):
-        level = play.levels_run[arms[i].block + j]
-        run = play.evidence.base[i] + play.evidence.column[arms[i].first + j]
-        runtime = play.evidence.runtime_s[run]
-        if runtime < grid.captime_s[level]:
-            level = interval_of(grid, runtime)
+    runs, levels = runs_along(play, i, 0, play.arms[i].runs)
+    unfinished = open_runs(play, runs, levels)
+    for j in range(runs.size):
+        level, runtime = levels[j], runtime_s[runs[j]]
+        if runtime < captime_s[level]:
+            level = interval_of(captime_s, runtime)
             events[level] += 1.0
+        elif not unfinished[j]:
+            level = size - 1
         ended[level] += 1.0
     risk = np.zeros(size)
     seen = 0.0
@@ -91,23 +81,48 @@ def run_costs(play: Play, finish: NDArray[np.float64], beyond: NDArray[np.float6
 
 
 @compiled
+def seconds_each(play: Play, i: int) -> float:
+    """Mean seconds spent on each position arm i was run on; nothing before its first run."""
+    return float(play.arms[i].time_s / max(1, runs_made(play, i)))
+
+
+@compiled
 def growth_rate(first: float, second: float) -> float:
     """Growth of the log-capital per run, for the best bet on something with these two moments."""
     if first <= 0.0:
         return 0.0
-    bet = min(_LARGEST_BET, first / second)
+    bet = min(tuning.LARGEST_BET, first / second)
     return bet * first - bet * bet * second / 2.0
+
+
+@compiled
+def _might_lead(play: Play, i: int) -> bool:
+    """Whether runs of arm i count for what it is worth: it leads, or it can only matter by leading.
+
+    The default, what else was given, and nominees need not be ruled out. Of a model's many proposals most are
+    dropped after a run or two, and get short ones.
+    """
+    arms = play.arms
+    known_all_along = arms[i].first == 0 and not arms[i].ungauged
+    return bool(i == play.standing.leader or (arms[i].rank == 0 and known_all_along))
 
 
 @compiled
 def growth_alone(
     play: Play, i: int, finish: NDArray[np.float64], beyond: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Growth at each captime of the bet on arm i alone: on LCB_b if it leads, else on its UCB_i."""
-    grid, leading = play.grid, i == play.counters[LEADER]
-    reach = max(play.arms[play.counters[LEADER]].lower, play.amounts[AIM])
-    scale = max(reach, _LEAST_SCALE) if leading else max(1.0 - reach - planning_epsilon(play), _LEAST_REST)
+    """Growth at each captime of the bet on arm i alone: on LCB_i if it leads or might lead, else on UCB_i."""
+    grid, leading = play.grid, _might_lead(play, i)
+    reach = max(play.arms[play.standing.leader].lower, play.standing.aim)
+    scale = max(reach, tuning.LEAST_LOWER_HYPOTHESIS)
+    if not leading:
+        scale = max(1.0 - reach - planning_epsilon(play), tuning.LEAST_UPPER_HYPOTHESIS)
     growth = np.empty(finish.size)
+    if has_intervals(play):
+        firsts, seconds = moments_alone(play, i, scale)
+        for g in range(finish.size):
+            growth[g] = growth_rate(firsts[g], seconds[g])
+        return growth
     first, second = 0.0, 0.0
     for g in range(finish.size):
         finished = grid.middle_utility[g] if leading else 1.0 - grid.middle_utility[g]
@@ -127,61 +142,125 @@ class Curve(NamedTuple):
         gained: Expected utility of finishing by each captime.
         beyond: Probability to last beyond each captime.
         capped: What a run capped at each captime counts.
+        leads: Whether it is the leader, of whose runs X counts; of others Y does.
     """
 
     gained: NDArray[np.float64]
     beyond: NDArray[np.float64]
     capped: NDArray[np.float64]
+    leads: bool
 
 
 @compiled
 def _curve(play: Play, i: int, finish: NDArray[np.float64], beyond: NDArray[np.float64]) -> Curve:
     """The curve of X for the leader, of Y for others."""
     gained, capped = np.empty(finish.size), np.empty(finish.size)
+    leads = bool(i == play.standing.leader)
     total = 0.0
     for g in range(finish.size):
         total += finish[g] * play.grid.middle_utility[g]
         gained[g] = total
-        capped[g] = play.grid.floor if i == play.counters[LEADER] else play.grid.utility[g]
-    return Curve(gained, beyond, capped)
+        capped[g] = play.grid.floor if leads else play.grid.utility[g]
+    return Curve(gained, beyond, capped, leads)
 
 
-@inlined
-def _value(play: Play, run: int, level: int, g: int, curve: Curve) -> float:
-    """What a run made at captime `level` would count at captime g; what was not seen, by expectation."""
-    runtime = play.evidence.runtime_s[run]
-    if runtime < play.grid.captime_s[level]:
-        return float(play.evidence.utility[run] if runtime < play.grid.captime_s[g] else curve.capped[g])
-    if g <= level:
-        return float(curve.capped[g])
-    rest = curve.gained[g] - curve.gained[level] + curve.beyond[g] * curve.capped[g]
-    return float(rest / max(curve.beyond[level], 1e-12))
+@compiled
+def _expected(
+    play: Play, runs: NDArray[np.int64], levels: NDArray[np.int64], curve: Curve, captimes: tuple[int, int]
+) -> NDArray[np.float64]:
+    """What runs made at these levels would count at each captime (column) from the first up to the second.
+
+    What was seen counts; what was not, because the run was capped, by its expected value.
+    """
+    if has_intervals(play):
+        return _expected_intervals(play, runs, levels, curve, captimes)
+    gained, beyond, capped = curve.gained, curve.beyond, curve.capped
+    first, last = captimes
+    values = np.empty((runs.size, last - first))
+    unfinished = open_runs(play, runs, levels)
+    same = np.empty(runs.size, dtype=np.int64)
+    for g in range(first, last):
+        same[:] = g
+        least, most = observations(play, runs, same)
+        for k in range(runs.size):
+            level = levels[k]
+            if not unfinished[k]:
+                values[k, g - first] = least[k] if curve.leads else most[k]
+            elif g <= level:
+                values[k, g - first] = capped[g]
+            else:
+                rest = gained[g] - gained[level] + beyond[g] * capped[g]
+                values[k, g - first] = rest / max(beyond[level], 1e-12)
+    return values
+
+
+@compiled
+def _expected_intervals(
+    play: Play, runs: NDArray[np.int64], levels: NDArray[np.int64], curve: Curve, captimes: tuple[int, int]
+) -> NDArray[np.float64]:
+    """The same where X and Y at each captime stand in the evidence."""
+    first, last = captimes
+    values = np.empty((runs.size, last - first))
+    for k in range(runs.size):
+        for g in range(first, last):
+            x, y = continued(play, runs[k], levels[k], g)
+            values[k, g - first] = x if curve.leads else y
+    return values
+
+
+@compiled
+def common_runs(play: Play, i: int, b: int) -> NDArray[np.int64]:
+    """The latest positions that challenger i and leader b were both run on, with the level of each run.
+
+    One line (position, level of i, level of b) per position, in the leader's order.
+    """
+    arms = play.arms
+    if arms[b].order == 0:
+        start, end = common_span(play, i, b)
+        start = max(start, end - tuning.MOST_REPLAYED)
+        found = np.empty((end - start, 3), dtype=np.int64)
+        for position in range(start, end):
+            found[position - start, 0] = position
+            found[position - start, 1] = play.levels_run[arms[i].block + position - arms[i].first]
+            found[position - start, 2] = play.levels_run[arms[b].block + position - arms[b].first]
+        return found
+    found = np.empty((min(tuning.MOST_REPLAYED, arms[b].runs), 3), dtype=np.int64)
+    free = found.shape[0]
+    for j in range(arms[b].runs - 1, -1, -1):
+        position = position_of(play, b, j)
+        level = level_at(play, i, position)
+        if level != NO_LEVEL and free > 0:
+            free -= 1
+            found[free, 0], found[free, 1] = position, level
+            found[free, 2] = play.levels_run[arms[b].block + j]
+    return found[free:]
 
 
 @compiled
 def growth_paired(play: Play, planned: int, other: int, curve: Curve) -> NDArray[np.float64]:
     """Growth of a pair at each captime of the arm `planned` with this curve; the other keeps its own."""
-    arms, column = play.arms, play.evidence.column
-    sign = 1.0 if planned == play.counters[LEADER] else -1.0
+    leads = planned == play.standing.leader
+    sign = 1.0 if leads else -1.0
     finish, beyond = finish_estimate(play, other)
     other_curve = _curve(play, other, finish, beyond)
-    other_level = max(0, arms[other].level)
+    level = max(0, play.arms[other].level)
     size = play.grid.captime_s.size
     first, second = np.zeros(size), np.zeros(size)
     scale = 1.0 - planning_epsilon(play)
-    start, end = common_span(play, planned, other)
-    start = max(start, end - _MOST_REPLAYED)
-    for position in range(start, end):
-        level = play.levels_run[arms[other].block + position - arms[other].first]
-        run = play.evidence.base[other] + column[position]
-        fixed = 1.0 - sign * _value(play, run, level, other_level, other_curve)
-        level = play.levels_run[arms[planned].block + position - arms[planned].first]
-        run = play.evidence.base[planned] + column[position]
+    common = common_runs(play, other, planned) if leads else common_runs(play, planned, other)
+    places = play.evidence.column[np.ascontiguousarray(common[:, 0])]
+    levels = np.ascontiguousarray(common[:, 1 if leads else 2])
+    runs = play.evidence.base[play.arms[other].row] + places
+    fixed = _expected(play, runs, levels, other_curve, (level, level + 1))
+    levels = np.ascontiguousarray(common[:, 2 if leads else 1])
+    runs = play.evidence.base[play.arms[planned].row] + places
+    values = _expected(play, runs, levels, curve, (0, size))
+    for place in range(common.shape[0]):
         for g in range(size):
-            gain = (fixed + sign * _value(play, run, level, g, curve)) / scale - 1.0
+            gain = (1.0 - sign * fixed[place, 0] + sign * values[place, g]) / scale - 1.0
             first[g] += gain
             second[g] += gain * gain
-    count = max(1, end - start)
+    count = max(1, common.shape[0])
     for g in range(size):
         first[g] = growth_rate(first[g] / count, second[g] / count)
     return first
@@ -202,17 +281,17 @@ def _fastest(growth: NDArray[np.float64], costs: NDArray[np.float64], shared_s: 
 def _guarded(play: Play, i: int, level: int) -> int:
     """At least the captime k0·sqrt(m/64) from m = 64 on, so that censoring cannot stall an arm for ever."""
     least_s = 0.0
-    if i == play.counters[LEADER]:
+    if _might_lead(play, i):
         least_s = play.rules.half_life_s  # shorter runs would say little of how good it is
-    if play.arms[i].runs >= _GUARD_RUNS:
-        least_s = play.rules.half_life_s * math.sqrt(play.arms[i].runs / _GUARD_RUNS)
-    return min(max(level, interval_of(play.grid, least_s)), play.grid.captime_s.size - 1)
+    if play.arms[i].runs >= tuning.GUARD_RUNS:
+        least_s = play.rules.half_life_s * math.sqrt(play.arms[i].runs / tuning.GUARD_RUNS)
+    return min(max(level, interval_of(play.grid.captime_s, least_s)), play.grid.captime_s.size - 1)
 
 
 @compiled
 def first_level(play: Play) -> int:
     """The captime of an arm nobody has run: where an answer is worth about as much as the ε planned for."""
-    worth = play.grid.floor + min(_MOST_WORTH, _FIRST_WORTH * planning_epsilon(play))
+    worth = play.grid.floor + min(tuning.MOST_FIRST_WORTH, tuning.FIRST_WORTH * planning_epsilon(play))
     level = 0
     while level < play.grid.utility.size - 1 and play.grid.utility[level] > worth:
         level += 1
@@ -221,12 +300,12 @@ def first_level(play: Play) -> int:
 
 @compiled
 def plan(play: Play, i: int) -> None:
-    """Plan the captime of arm i for the test, alone or paired, that will be over sooner.
+    """Plan the captime of arm i for its own bound or for its pair with the leader, whichever is done sooner.
 
-    The leader is planned for its own bound while that is being raised, else for the pair with the challenger;
-    as its runs serve against all serious challengers, their cost is weighed against that of all of them.
+    The leader is planned for its own bound while that is being raised, then for the pair with the challenger.
+    Its runs serve against all serious challengers, so their cost is compared to the cost of all of these.
     """
-    arms, b, other = play.arms, play.counters[LEADER], play.counters[CHALLENGER]
+    arms, b, other = play.arms, play.standing.leader, play.standing.challenger
     leading = i == b
     if not leading:
         other = i
@@ -236,25 +315,29 @@ def plan(play: Play, i: int) -> None:
     level, rate = _fastest(growth, costs, 0.0)
     pairs = 0
     if other >= 0 and other != b and arms[other].rank > 0:
-        start, end = common_span(play, other, b)
-        pairs = end - start
-    if leading and arms[b].runs >= play.amounts[AIM_RUNS]:
+        pairs = common_runs(play, other, b).shape[0]
+    few = pairs < tuning.FEWEST_PLANNED_PAIRS
+    arms[i].pairing = False
+    if leading and arms[b].runs >= play.standing.aim_runs:
         level, rate = NO_LEVEL, 0.0
-    elif not leading and pairs < _FEWEST_PAIRS and level != NO_LEVEL and growth[level] < _QUICK:
+    elif not _might_lead(play, i) and few and level != NO_LEVEL and growth[level] < tuning.QUICK_GROWTH:
         level = NO_LEVEL
-    if pairs >= _FEWEST_PAIRS and not (leading and level != NO_LEVEL):
+        arms[i].pairing = True
+    if not few and not (leading and level != NO_LEVEL):
         growth = growth_paired(play, i, other if leading else b, _curve(play, i, finish, beyond))
-        shared_s = arms[b].time_s / arms[b].runs / play.counters[SERIOUS]
+        shared_s = seconds_each(play, b) / play.standing.serious
         if leading:
-            shared_s = arms[other].time_s / max(1, arms[other].runs) * play.counters[SERIOUS]
+            shared_s = seconds_each(play, other) * play.standing.serious
         found, paired_rate = _fastest(growth, costs, shared_s)
-        needed = math.log(MIXTURE * paired_threshold(play.shares, arms[other].rank, arms[b].number))
+        needed = math.log(tuning.MIXTURE * paired_threshold(play.shares, arms[other].rank, arms[b].weight))
         if not leading:
-            arms[i].pair_runs = _HOPELESS if found == NO_LEVEL else needed / growth[found]
-            rate /= math.log(MIXTURE * upper_threshold(play.shares, arms[i].rank))
+            arms[i].pair_runs = tuning.HOPELESS_RUNS if found == NO_LEVEL else needed / growth[found]
+            rate /= math.log(tuning.MIXTURE * upper_threshold(play.shares, arms[i].rank))
         if leading or paired_rate / needed >= rate:
             level = found
+            arms[i].pairing = not leading
     if level == NO_LEVEL:
         level = max(arms[i].level, first_level(play))
     arms[i].level = _guarded(play, i, level)
-    arms[i].plan_at = arms[i].runs + max(1, arms[i].runs // _REPLAN_SHARE)
+    made = runs_made(play, i)
+    arms[i].plan_at = made + max(1, made // tuning.REPLAN_SHARE)

@@ -10,7 +10,7 @@ from utilitune.domain import require_positive, require_probability
 from utilitune.procedures.wager.growth import Adaptive
 
 if TYPE_CHECKING:
-    from utilitune.procedures.paper import FixedSet, Phases
+    from utilitune.procedures.growth import FixedSet, Phases
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,12 @@ class WagerSettings:
         resume: Whether repeating a capped run pays only the extra seconds.
         finite_population: Whether the instances are all there is, drawn without replacement.
         growth: A fixed set, phases of a schedule, or adaptive growth.
+        announced_gamma: The γ asked for at the first start of the run, before anything was seen; None if
+            there was none. Fewer draws are needed for it, whatever γ is asked for later.
+        default: Whether the first configuration that is given is the default, to compare the answer with.
+        given: Whether configurations may be given.
+        chosen: Whether configurations may be proposed or nominated.
+        space_size: How many configurations the space has; None where nobody knows, or without end.
     """
 
     delta: float
@@ -36,6 +42,11 @@ class WagerSettings:
     resume: bool = False
     finite_population: bool = False
     growth: FixedSet | Phases | Adaptive = field(default_factory=Adaptive)
+    announced_gamma: float | None = None
+    default: bool = False
+    given: bool = True
+    chosen: bool = True
+    space_size: int | None = None
 
     def __post_init__(self) -> None:
         require_probability("delta", self.delta)
@@ -43,5 +54,7 @@ class WagerSettings:
             require_probability("epsilon", self.epsilon)
         if self.gamma is not None:
             require_probability("gamma", self.gamma)
+        if self.announced_gamma is not None:
+            require_probability("the announced gamma", self.announced_gamma)
         if self.captime0_s is not None:
             require_positive("the first captime", self.captime0_s)

@@ -1,17 +1,22 @@
 """How δ is shared among the bounds of `wager`.
 
 A wrong answer needs one of three failures, where i* is the best configuration and b the answer: the lower
-bound of b, the upper bound of i*, or the paired bound of (i*, b). Each kind of bound gets its part of δ.
+bound of b, the upper bound of i*, or the paired bound of (i*, b). Each kind of bound gets its part of δ. What
+is said about the gain over the default has a small part of its own, where there is a default.
 
 **A fixed set of n.** Any configuration may be the answer, so lower bounds and pairs get 1/n of their part
 each; but i* is *one* fixed configuration, so upper bounds are not divided at all. (The upper bounds of other
 configurations are therefore not valid together, and are never reported as if they were.)
 
-**A growing set.** Half of δ is kept for γ. Random draws and the others (given or proposed) are numbered
-separately, so that no number depends on the runs, and share the lower bounds half and half. Number b of its
-kind gets, with K = 100,
+**A growing set.** Half of δ is kept for γ. Whoever may be the answer has a weight w_b, and all weights sum to
+at most 1. Random draws, given configurations and the others (proposals and nominees) are numbered separately,
+so that no number depends on the runs, and each kind has its part of the weights. Where nothing is given or
+proposed, its part goes to the draws. Number b of its kind gets of that part, with K = 100 for draws and
+K = 20 for proposals and nominees,
 
-    w_b/2,    w_b = K/((b + K − 1)(b + K)) = K/(b + K − 1) − K/(b + K),    Σ w_b = 1.
+    K/((b + K − 1)(b + K)) = K/(b + K − 1) − K/(b + K),    which sums to 1,
+
+and the given configuration b gets 1/(b(b + 1)): there are few of them, and the first is the default.
 
 Only a random draw that is the best so far needs a valid upper bound; the k-th is that with probability at
 most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
@@ -19,58 +24,93 @@ most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
     r_k = 1/((2 + ln R)·(1 + ln max(1, k/R))²).
 
 A pair has the product of both. Nobody knows which draw will lead, so the first thousand draws have the same
-r_k, and number K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
+r_k, and draw K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
 """
 
 from __future__ import annotations
 
 import math
+from enum import Enum
 from typing import NamedTuple
 
 from utilitune.compiled import compiled
+from utilitune.procedures.wager import tuning
 
-_LEVEL_ANSWERS = 100.0  # K: this number still gets a quarter of the first share
-_LEVEL_DRAWS = 1000.0  # R
+
+class Kind(Enum):
+    """The kinds of possible answers in a growing set, each numbered from 1 on its own."""
+
+    DRAW = "draw"
+    GIVEN = "given"
+    CHOSEN = "chosen"
+    """Proposed or nominated by somebody who looked at outcomes."""
 
 
 class Shares(NamedTuple):
-    """The δ of the three kinds of bounds.
+    """The δ of the kinds of bounds.
 
     Attributes:
         lower: What all lower bounds together may spend.
         upper: What the upper bounds of those who may be the best may spend.
         paired: What their pairs with all possible answers may spend.
+        gain: What comparisons of all possible answers with the default may spend, for each direction.
         configurations: Size of a fixed set; 0 for a growing one.
     """
 
     lower: float
     upper: float
     paired: float
+    gain: float
     configurations: int
 
 
-def fixed_shares(delta: float, configurations: int) -> Shares:
-    """All of δ for the bounds of a fixed set."""
-    return Shares(0.3 * delta, 0.4 * delta, 0.3 * delta, configurations)
+def fixed_shares(delta: float, configurations: int, *, default: bool = False) -> Shares:
+    """All of δ for the bounds of a fixed set; a small part for the gain over the default, if there is one."""
+    gain = tuning.GAIN if default else 0.0
+    rest = (1.0 - gain) * delta
+    return Shares(
+        lower=tuning.FIXED_LOWER * rest,
+        upper=tuning.FIXED_UPPER * rest,
+        paired=tuning.FIXED_PAIRED * rest,
+        gain=gain * delta / 2.0,
+        configurations=configurations,
+    )
 
 
-def growing_shares(delta: float) -> Shares:
-    """Half of δ for the bounds of a growing set; the other half is for γ.
+def growing_shares(delta: float, *, default: bool = False) -> Shares:
+    """Half of δ for the bounds of a growing set; the other half is for γ."""
+    gain = tuning.GAIN if default else 0.0
+    rest = (1.0 - gain) * delta / 2.0
+    return Shares(
+        lower=tuning.GROWING_LOWER * rest,
+        upper=tuning.GROWING_UPPER * rest,
+        paired=tuning.GROWING_PAIRED * rest,
+        gain=gain * delta / 4.0,
+        configurations=0,
+    )
 
-    Pairs pay for two numbers there, so most configurations are ruled out by their upper bounds.
-    """
-    return Shares(0.2 * delta / 2.0, 0.6 * delta / 2.0, 0.2 * delta / 2.0, 0)
 
+class Weights(NamedTuple):
+    """The part of the weights w_b that each kind of possible answer has; they sum to 1."""
 
-@compiled
-def _answer_weight(shares: Shares, number: int) -> float:
-    """The share of the configuration `number` (from 1) of its kind in what possible answers spend.
+    draws: float
+    given: float
+    chosen: float
 
-    Over both kinds, random draws and the others, the shares sum to at most 1.
-    """
-    if shares.configurations > 0:
-        return 1.0 / shares.configurations
-    return 0.5 * _LEVEL_ANSWERS / ((number + _LEVEL_ANSWERS - 1.0) * (number + _LEVEL_ANSWERS))
+    @classmethod
+    def of(cls, *, given: bool, chosen: bool) -> Weights:
+        """What is kept for given configurations and for proposals and nominees, where there may be any."""
+        given_part = tuning.GIVEN_PART if given else 0.0
+        chosen_part = tuning.CHOSEN_PART if chosen else 0.0
+        return cls(1.0 - given_part - chosen_part, given_part, chosen_part)
+
+    def weight(self, kind: Kind, number: int) -> float:
+        """w_b of the configuration `number` (from 1) of its kind."""
+        if kind is Kind.GIVEN:
+            return self.given / (number * (number + 1.0))
+        level = tuning.LEVEL_DRAWN_ANSWERS if kind is Kind.DRAW else tuning.LEVEL_CHOSEN_ANSWERS
+        part = self.draws if kind is Kind.DRAW else self.chosen
+        return part * level / ((number + level - 1.0) * (number + level))
 
 
 @compiled
@@ -78,14 +118,14 @@ def _best_weight(shares: Shares, rank: int) -> float:
     """The share of the random draw `rank` (from 1) in what the best configuration spends."""
     if shares.configurations > 0:
         return 1.0
-    late = 1.0 + math.log(max(1.0, rank / _LEVEL_DRAWS))
-    return 1.0 / ((2.0 + math.log(_LEVEL_DRAWS)) * late**2)
+    late = 1.0 + math.log(max(1.0, rank / tuning.LEVEL_DRAWS))
+    return 1.0 / ((2.0 + math.log(tuning.LEVEL_DRAWS)) * late**2)
 
 
 @compiled
-def lower_threshold(shares: Shares, number: int) -> float:
-    """1/δ_L of the configuration `number` (from 1) of its kind."""
-    return 1.0 / (shares.lower * _answer_weight(shares, number))
+def lower_threshold(shares: Shares, weight: float) -> float:
+    """1/δ_L of a possible answer with this weight."""
+    return 1.0 / (shares.lower * weight)
 
 
 @compiled
@@ -95,6 +135,6 @@ def upper_threshold(shares: Shares, rank: int) -> float:
 
 
 @compiled
-def paired_threshold(shares: Shares, rank: int, number: int) -> float:
-    """1/δ_P of the pair of challenger `rank` and leader `number`."""
-    return 1.0 / (shares.paired * _best_weight(shares, rank) * _answer_weight(shares, number))
+def paired_threshold(shares: Shares, rank: int, weight: float) -> float:
+    """1/δ_P of the pair of challenger `rank` and a leader with this weight."""
+    return 1.0 / (shares.paired * _best_weight(shares, rank) * weight)

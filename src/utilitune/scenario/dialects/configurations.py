@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.outside import number_in
 from utilitune.scenario.dialects.r_tables import MISSING, split_row
 from utilitune.scenario.source import read_text
 from utilitune.spaces import ChoiceParameter, SpaceError
 from utilitune.targets.command import written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from utilitune.spaces import Assignment, Parameter, ParameterSpace, Value
@@ -36,8 +37,16 @@ class GivenConfiguration:
     line: int
 
 
-def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[GivenConfiguration, ...]:
-    """A ``configurationsFile`` of irace: names, then lines of values, NA where none applies."""
+def read_configurations_table(
+    path: Path, space: ParameterSpace, idle: Sequence[str] = ()
+) -> tuple[GivenConfiguration, ...]:
+    """A ``configurationsFile`` of irace: names, then lines of values, NA where none applies.
+
+    Args:
+        path: The file.
+        space: The parameters.
+        idle: Parameters that were left out because they are never active; their columns say nothing.
+    """
     names: list[str] | None = None
     found = []
     for number, line in enumerate(read_text(path, "the file of configurations").splitlines(), 1):
@@ -53,7 +62,7 @@ def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[GivenC
             continue
         if names is None:
             names = words
-            _check_names(names, path, number, space)
+            _check_names([name for name in names if name not in idle], path, number, space)
             _check_complete(names, path, number, space)
             continue
         if len(words) != len(names):
@@ -66,7 +75,7 @@ def read_configurations_table(path: Path, space: ParameterSpace) -> tuple[GivenC
         pairs = {
             name: word
             for name, word in zip(names, words, strict=True)
-            if word not in _MISSING or _is_choice(space.parameters[name], word)
+            if name not in idle and (word not in _MISSING or _is_choice(space.parameters[name], word))
         }
         given = _configuration(pairs, space, path, number)
         for name in given.assignment:
@@ -102,7 +111,7 @@ def value_from_text(parameter: Parameter, text: str) -> Value:
     if isinstance(parameter, ChoiceParameter):
         return next((choice for choice in parameter.choices if written(choice) == text), text)
     try:
-        number = float(text)
+        number = number_in(text)
     except ValueError:
         return text
     return int(number) if parameter.integer and number.is_integer() else number

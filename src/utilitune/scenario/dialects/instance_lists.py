@@ -2,6 +2,10 @@
 
 A name is passed to the program as it is written, and the program runs in the execution folder. So a name is
 first looked for from there; where the tool would find it from elsewhere, it is rewritten to be found.
+
+For irace an instance is the whole line, arguments included, and need not be a file. So where names repeat
+with other arguments, or are no files, `place_lines` takes lines as they are: the line is the instance, and
+its words are what the program receives.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
+from utilitune.outside import exists, is_file
 from utilitune.scenario.model import ListedInstances
 from utilitune.scenario.source import read_text
 from utilitune.targets.command import from_the_root
@@ -35,13 +40,21 @@ class PlacedInstances:
 
     Attributes:
         listed: Each of them once.
-        arguments: The arguments of those that have some.
+        arguments: The arguments of those that have some; for whole lines, all words of every line.
         repeated: How many entries say again what an earlier one said.
+        whole_lines: Whether a name is a whole line, whose words stand in `arguments`.
     """
 
     listed: ListedInstances
     arguments: dict[str, tuple[str, ...]]
     repeated: int = 0
+    whole_lines: bool = False
+
+    def in_words(self) -> dict[str, tuple[str, ...]]:
+        """What the program receives of each instance: its name, or the words of its line."""
+        if self.whole_lines:
+            return self.arguments
+        return {name: (name, *self.arguments.get(name, ())) for name in self.listed.names}
 
 
 def read_entries(path: Path, split: Callable[[str], tuple[str, ...]]) -> list[Entry]:
@@ -62,7 +75,7 @@ def read_entries(path: Path, split: Callable[[str], tuple[str, ...]]) -> list[En
 
 def all_files(folder: Path, directory: Path) -> list[Entry]:
     """Every file in a folder and below, hidden ones left out, as seen from where the program runs."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    files = sorted(path for path in folder.rglob("*") if is_file(path) and not path.name.startswith("."))
     return [Entry(seen_from(directory, file), (), 0) for file in files]
 
 
@@ -98,6 +111,29 @@ def place(entries: Sequence[Entry], path: Path, directory: Path, bases: Sequence
     return PlacedInstances(listed, arguments, repeated=len(entries) - len(once))
 
 
+def are_files(entries: Sequence[Entry], folders: Sequence[Path]) -> bool:
+    """Whether all names are files from one of these folders, each with one set of arguments."""
+    arguments: dict[str, tuple[str, ...]] = {}
+    if any(arguments.setdefault(entry.name, entry.arguments) != entry.arguments for entry in entries):
+        return False
+    return any(all(exists(folder / entry.name) for entry in entries) for folder in folders)
+
+
+def place_lines(entries: Sequence[Entry], directory: Path, folders: Sequence[Path]) -> PlacedInstances:
+    """Instances that are whole lines; the first word is rewritten where it is a file from elsewhere."""
+    lines = {" ".join((entry.name, *entry.arguments)): entry for entry in entries}
+    words = {
+        line: (_first_word(entry.name, directory, folders), *entry.arguments) for line, entry in lines.items()
+    }
+    listed = ListedInstances(tuple(lines), files=False)
+    return PlacedInstances(listed, words, repeated=len(entries) - len(lines), whole_lines=True)
+
+
+def _first_word(name: str, directory: Path, folders: Sequence[Path]) -> str:
+    home = next((folder for folder in (directory, *folders) if exists(folder / name)), None)
+    return _seen_from(directory, home, name)
+
+
 def seen_from(directory: Path, target: Path) -> str:
     """A path as a program that runs in a folder would name it."""
     return os.path.relpath(target, directory)
@@ -111,7 +147,7 @@ def _seen_from(directory: Path, base: Path | None, name: str) -> str:
 
 def _home(entries: Sequence[Entry], path: Path, folders: Sequence[Path]) -> Path | None:
     """The folder from which all names are files; None if no name is one from anywhere."""
-    missing = {folder: [e for e in entries if not (folder / e.name).exists()] for folder in folders}
+    missing = {folder: [e for e in entries if not exists(folder / e.name)] for folder in folders}
     for folder, absent in missing.items():
         if not absent:
             return folder

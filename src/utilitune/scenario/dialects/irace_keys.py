@@ -28,6 +28,7 @@ HONOURED = frozenset(
         "deterministic",
         "configurationsFile",
         "forbiddenFile",
+        "forbiddenExps",
         "parallel",
         "seed",
         "digits",
@@ -71,6 +72,7 @@ WITHOUT_MEANING = frozenset(
         "boundType",
         "boundAsTimeout",
         "targetRunnerRetries",
+        "targetRunnerData",
     }
 )
 """Options of irace's own search, which change nothing here and are listed."""
@@ -78,7 +80,9 @@ WITHOUT_MEANING = frozenset(
 REFUSED = {
     "repairConfiguration": "it is R code, which is not run here",
     "targetRunnerParallel": "it is R code, which is not run here",
-    "targetEvaluator": "here the time of a run counts, so the runner must print its cost and time itself",
+    "targetEvaluator": "a run is judged when it ends, so the runner must print its cost itself",
+    "initConfigurations": "it is a table made by R code; write it to a file and name that in "
+    "configurationsFile",
     "batchmode": "a run that a cluster makes later cannot be metered here",
 }
 """Options that cannot be honoured, and why."""

@@ -29,9 +29,11 @@ _TOKENS = re.compile(
     r"""(?P<blank>[ \t\r\f]+|\#[^\n]*)
       | (?P<newline>[\n;])
       | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-      | (?P<number>(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)L?(?![\w.]))
+      | (?P<number>(?>0[xX][0-9a-fA-F]+|(?>\d+\.?\d*|\.\d+)(?>[eE][-+]?\d+)?)L?(?![\w.]))
       | (?P<name>[A-Za-z.][\w.]*)
+      | (?P<word>[\w.]+)
       | (?P<sign><-|[=(),+-])
+      | (?P<unclosed>["'].*)
       | (?P<other>.)""",
     re.VERBOSE | re.DOTALL,
 )
@@ -45,6 +47,7 @@ _CONSTANTS: dict[str, Literal] = {
     "Inf": float("inf"),
 }
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|.)", re.DOTALL)
+_MOST_HEX_DIGITS = 200
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -163,7 +166,9 @@ class _Reader:
                 return -value if token.text == "-" else value
         if token.kind == "number":
             digits = token.text.removesuffix("L")
-            return float(int(digits, 16)) if digits.lower().startswith("0x") else float(digits)
+            if not digits.lower().startswith("0x"):
+                return float(digits)
+            return float(int(digits, 16)) if len(digits) < _MOST_HEX_DIGITS else float("inf")
         if token.kind == "name" and token.text in _CONSTANTS:
             return _CONSTANTS[token.text]
         raise self._refused(token)

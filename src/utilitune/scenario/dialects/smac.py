@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.errors import Mistakes, ScenarioError, did_you_mean
+from utilitune.outside import is_file, is_folder, number_in, resolved
 from utilitune.scenario.dialects.configurations import read_option_string
 from utilitune.scenario.dialects.instance_lists import (
     PlacedInstances,
@@ -24,44 +26,56 @@ from utilitune.scenario.dialects.instance_lists import (
 )
 from utilitune.scenario.dialects.understanding import (
     LEAST_BOUND_S,
+    USUAL_QUALITY_UTILITY,
     Dialect,
     Notes,
     Understanding,
     penalised_utility,
+    quality_in_words,
     smallest_captime_s,
     utility_in_words,
 )
 from utilitune.scenario.instances import program_path
-from utilitune.scenario.model import CommandSpec, Scenario, StopRules
+from utilitune.scenario.model import CommandSpec, QualityRules, Scenario, StopRules
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.targets.command import PARAMETERS, SPECIFICS, literal
 from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
-    from utilitune.spaces import Assignment, ParameterSpace
+    from utilitune.spaces import Assignment
+    from utilitune.spaces.dialects import ParameterFile
 
 _ALIASES = {
-    "algo": "algo algorithm algo_exec algoexec",
-    "execdir": "execdir exec_dir algo_exec_dir algoexecdir",
+    "algo": "algo algorithm algo_exec",
+    "execdir": "execdir exec_dir algo_exec_dir",
     "deterministic": "deterministic algo_deterministic",
     "paramfile": "paramfile param_file pcs_file pcs_fn",
-    "run_obj": "run_obj runobj run_objective",
-    "overall_obj": "overall_obj overallobj overall_objective intra_instance_obj intra_obj",
+    "run_obj": "run_obj run_objective",
+    "overall_obj": "overall_obj overall_objective intra_instance_obj intra_obj",
+    "inter_instance_obj": "inter_instance_obj inter_obj",
     "cutoff_time": "cutoff_time cutoff target_run_cputime_limit algo_cutoff_time",
-    "cutoff_length": "cutoff_length cutofflength",
-    "memory_limit": "memory_limit memorylimit algo_memory_limit",
-    "tuner_timeout": "tuner_timeout tunertimeout cputime_limit cputimelimit algo_runs_timelimit",
-    "wallclock_limit": "wallclock_limit wallclocklimit runtime_limit",
-    "runcount_limit": "runcount_limit runcountlimit total_num_runs_limit totalnumrunslimit ta_run_limit",
-    "instance_file": "instance_file instances train_inst_fn instancefile",
-    "test_instance_file": "test_instance_file test_instances test_inst_fn testinstancefile",
+    "cutoff_length": "cutoff_length",
+    "memory_limit": "memory_limit algo_memory_limit",
+    "tuner_timeout": "tuner_timeout cputime_limit algo_runs_timelimit",
+    "wallclock_limit": "wallclock_limit runtime_limit",
+    "runcount_limit": "runcount_limit total_num_runs_limit ta_run_limit",
+    "instance_file": "instance_file instances train_inst_fn",
+    "test_instance_file": "test_instance_file test_instances test_inst_fn",
     "feature_file": "feature_file feature_fn instance_feature_file features",
-    "initial_incumbent": "initial_incumbent initialincumbent",
+    "initial_incumbent": "initial_incumbent",
 }
-_CANONICAL = {alias: key for key, aliases in _ALIASES.items() for alias in aliases.split()}
+_SPELLINGS = {alias.replace("_", ""): alias for each in _ALIASES.values() for alias in each.split()}
+_CANONICAL = {alias.replace("_", ""): key for key, aliases in _ALIASES.items() for alias in aliases.split()}
 KEYS = frozenset(_CANONICAL)
 """Every key that means something, in the form of `normal_key`."""
 
+_USUAL_OBJECTIVE = "RUNTIME"
+_TIMES = frozenset({"RUNTIME", "RUNTIME_EXP", "TIME"})
+_QUALITIES = frozenset({"QUALITY", "QUAL"})
+_GUESS = (
+    "There is no run_obj, so the time of a run counts, as in SMAC: set run_obj = QUALITY if the quality in "
+    "the answer of the program is what counts."
+)
 _TRUE = frozenset({"1", "true", "yes", "y", "on"})
 _FALSE = frozenset({"0", "false", "no", "n", "off"})
 _NO_FACTOR = ("MEAN", "PAR", "RUNTIME")
@@ -74,8 +88,8 @@ _ACLIB2_SIGNS = ("--config", "genericWrapper4AC", "generic_wrapper")
 
 
 def normal_key(key: str) -> str:
-    """A key as it is compared: small letters, underscores."""
-    return key.strip().lower().replace("-", "_")
+    """A key as it is compared: small letters only, so cutoff_time, cutoff-time and cutoffTime are one."""
+    return key.strip().lower().replace("-", "").replace("_", "")
 
 
 def read_smac_scenario(path: Path, text: str) -> Understanding:
@@ -88,51 +102,96 @@ def read_smac_scenario(path: Path, text: str) -> Understanding:
 
 
 class _SmacReader:
-    """Turns the lines of one file into a scenario."""
+    """Turns the lines of one file into a scenario.
+
+    Its parts are made when they are first asked for. `read` asks for each by itself, so that the mistakes of
+    all of them are told at once.
+    """
 
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._notes = Notes()
         self._values: dict[str, tuple[str, int]] = {}
+        self._mistakes = Mistakes()
         for number, line in enumerate(text.splitlines(), 1):
-            self._read_line(line, number)
-        self._base = self._find_base()
-        self._directory = Path.resolve(self._base / self._value("execdir", "."))
-        if not self._directory.is_dir():
-            raise self._problem("execdir", f"the folder {self._value('execdir')!r} does not exist; create it")
+            with self._mistakes.collected():
+                self._read_line(line, number)
 
     def read(self) -> Understanding:
-        self._check_objective()
-        parameters = read_parameter_file(self._base / self._value("paramfile"))
-        space, count = parameters.space, len(parameters.space.names)
-        self._say("paramfile", f"{count} parameter{'' if count == 1 else 's'}")
-        self._notes.understood.extend(parameters.notes)
-        training = self._instances("instance_file", "training")
-        if training is None:
-            raise ScenarioError(
-                "instance_file is missing: name the list of instances to train on", path=self._path
-            )
-        test = self._instances("test_instance_file", "test")
-        cutoff_s, factor = self._cutoff()
+        for part in (
+            "_about_quality",
+            "_parameters",
+            "_training",
+            "_test",
+            "_limit",
+            "_target",
+            "_memory",
+            "_stop",
+            "_features",
+            "_initial",
+        ):
+            with self._mistakes.collected():
+                getattr(self, part)
+        self._mistakes.tell()
+        return self._understanding()
+
+    def _understanding(self) -> Understanding:
+        about_quality, (cutoff_s, factor) = self._about_quality, self._limit
         scenario = Scenario(
             name=self._path.parent.name if self._path.stem == "scenario" else self._path.stem,
             directory=self._directory,
-            target=self._target(training, test),
-            space=space,
-            training=training.listed,
-            test=None if test is None else test.listed,
-            utility=penalised_utility(cutoff_s, factor),
+            target=self._target,
+            space=self._parameters.space,
+            training=self._training.listed,
+            test=None if self._test is None else self._test.listed,
+            utility=USUAL_QUALITY_UTILITY if about_quality else penalised_utility(cutoff_s, factor),
             captime0_s=smallest_captime_s(cutoff_s),
             max_captime_s=cutoff_s,
-            memory_bytes=self._memory(),
-            stop=self._stop_rules(),
-            features=self._features(),
-            initial=self._initial(space),
+            memory_bytes=self._memory,
+            stop=self._stop,
+            features=self._features,
+            initial=self._initial,
+            quality=QualityRules() if about_quality else None,
         )
-        self._notes.say("the measure", utility_in_words(cutoff_s, factor))
+        if about_quality:
+            self._notes.say("the quality in an answer", quality_in_words(scenario))
+        else:
+            self._notes.say("the measure", utility_in_words(cutoff_s, factor))
         return Understanding(
-            scenario, Dialect.SMAC, tuple(self._notes.understood), tuple(self._notes.without_meaning)
+            scenario,
+            Dialect.SMAC,
+            tuple(self._notes.understood),
+            tuple(self._notes.without_meaning),
+            "" if "run_obj" in self._values else _GUESS,
         )
+
+    @cached_property
+    def _parameters(self) -> ParameterFile:
+        read = read_parameter_file(self._base / self._value("paramfile"))
+        count = len(read.space.names)
+        self._say("paramfile", f"{count} parameter{'' if count == 1 else 's'}")
+        self._notes.understood.extend(read.notes)
+        return read
+
+    @cached_property
+    def _training(self) -> PlacedInstances:
+        found = self._instances("instance_file", "training")
+        if found is None:
+            raise ScenarioError(
+                "instance_file is missing: name the list of instances to train on", path=self._path
+            )
+        return found
+
+    @cached_property
+    def _test(self) -> PlacedInstances | None:
+        return self._instances("test_instance_file", "test")
+
+    @cached_property
+    def _directory(self) -> Path:
+        found = resolved(self._base / self._value("execdir", "."))
+        if not is_folder(found):
+            raise self._problem("execdir", f"the folder {self._value('execdir')!r} does not exist; create it")
+        return found
 
     # -- values ----------------------------------------------------------------------------------------------
 
@@ -155,9 +214,10 @@ class _SmacReader:
         if key in _CANONICAL:
             self._keep(_CANONICAL[key], _unquoted(value), number)
             return
-        hint = did_you_mean(key, KEYS)
+        written = written_key.strip()
+        hint = did_you_mean(written.lower().replace("-", "_"), _SPELLINGS.values())
         if hint.startswith("did you mean") and _nearly(key):
-            raise ScenarioError(f"there is no option {key!r}; {hint}", path=self._path, line=number)
+            raise ScenarioError(f"there is no option {written!r}; {hint}", path=self._path, line=number)
         self._notes.skip(written_key.strip())
 
     def _keep(self, key: str, value: str, line: int) -> None:
@@ -187,7 +247,7 @@ class _SmacReader:
         if not text:
             return None
         try:
-            value = float(text)
+            value = number_in(text)
         except ValueError:
             value = -1.0
         if not value > 0:
@@ -211,12 +271,13 @@ class _SmacReader:
 
     # -- paths -----------------------------------------------------------------------------------------------
 
-    def _find_base(self) -> Path:
+    @cached_property
+    def _base(self) -> Path:
         if "paramfile" not in self._values:
             raise ScenarioError("paramfile is missing: name the file of parameters", path=self._path)
         name = self._value("paramfile")
         for folder in (self._path.parent, Path.cwd()):
-            if (folder / name).is_file():
+            if is_file(folder / name):
                 return folder.resolve()
         raise self._problem(
             "paramfile",
@@ -226,7 +287,7 @@ class _SmacReader:
 
     def _file(self, key: str) -> Path:
         path = self._base / self._value(key)
-        if not path.is_file():
+        if not is_file(path):
             raise self._problem(
                 key, f"the file {self._value(key)!r} does not exist in {self._base}; correct {key}"
             )
@@ -234,20 +295,25 @@ class _SmacReader:
 
     # -- parts -----------------------------------------------------------------------------------------------
 
-    def _check_objective(self) -> None:
-        objective = self._value("run_obj", "RUNTIME")
-        if objective.upper() not in {"RUNTIME", "RUNTIME_EXP", "TIME"}:
+    @cached_property
+    def _about_quality(self) -> bool:
+        """Whether the quality in the answer counts, and not the time of a run."""
+        objective = self._value("run_obj", _USUAL_OBJECTIVE).upper()
+        if objective not in _TIMES | _QUALITIES:
             raise self._problem(
                 "run_obj",
-                f"run_obj is {objective}, but here a program is configured for the time it takes; "
-                "set run_obj = RUNTIME if that is what you want",
+                f"run_obj is {self._value('run_obj')}, which is unknown; write RUNTIME or QUALITY",
             )
         if "run_obj" in self._values:
-            self._say("run_obj", "the time a run takes counts")
+            counts = "quality in its answer" if objective in _QUALITIES else "time a run takes"
+            self._say("run_obj", f"the {counts} counts")
         if "execdir" in self._values:
             self._say("execdir", "where the program runs")
+        return objective in _QUALITIES
 
-    def _cutoff(self) -> tuple[float | None, float]:
+    @cached_property
+    def _limit(self) -> tuple[float | None, float]:
+        """The largest captime, and by what a timeout is multiplied."""
         cutoff_s = self._number("cutoff_time")
         if cutoff_s is not None and cutoff_s < LEAST_BOUND_S:
             raise self._problem(
@@ -255,9 +321,16 @@ class _SmacReader:
             )
         if cutoff_s is not None:
             self._say("cutoff_time", f"largest captime {cutoff_s:.15g} s")
+        if "inter_instance_obj" in self._values:
+            told = f"inter_instance_obj = {self._value('inter_instance_obj')}"
+            self._notes.skip(told, "the mean over instances counts")
+        if self._about_quality:
+            if "overall_obj" in self._values:
+                self._notes.skip(f"overall_obj = {self._value('overall_obj')}", "the mean worth counts")
+            return cutoff_s, 1.0
         objective = self._value("overall_obj", f"PAR{_USUAL_FACTOR}").upper()
         match = _FACTOR.fullmatch(objective)
-        if match is not None and int(match[1]) < 1:
+        if match is not None and float(match[1]) < 1:
             raise self._problem(
                 "overall_obj", f"overall_obj is {objective}, but its factor must be 1 or more"
             )
@@ -265,6 +338,7 @@ class _SmacReader:
             self._notes.skip(f"overall_obj = {objective}", "the mean utility counts")
         return cutoff_s, float(match[1]) if match else 1.0
 
+    @cached_property
     def _memory(self) -> int | None:
         megabytes = self._number("memory_limit")
         if megabytes is None:
@@ -272,7 +346,8 @@ class _SmacReader:
         self._say("memory_limit", f"{megabytes:.15g} MB for the whole process tree")
         return int(megabytes * 1024 * 1024)
 
-    def _stop_rules(self) -> StopRules:
+    @cached_property
+    def _stop(self) -> StopRules:
         cpu_s, wall_s = self._number("tuner_timeout"), self._number("wallclock_limit")
         runs = self._whole("runcount_limit")
         if cpu_s is not None:
@@ -287,7 +362,7 @@ class _SmacReader:
         if not self._value(key):
             return None
         folder = self._base / self._value(key)
-        if folder.is_dir():
+        if is_folder(folder):
             path, entries = folder, all_files(folder, self._directory)
         else:
             path = self._file(key)
@@ -301,19 +376,22 @@ class _SmacReader:
         self._notes.skip_repeated(key, placed.repeated)
         return placed
 
+    @cached_property
     def _features(self) -> str | None:
         if not self._value("feature_file"):
             return None
         self._say("feature_file", "instance features, kept for models and reports")
         return seen_from(self._directory, self._file("feature_file"))
 
-    def _initial(self, space: ParameterSpace) -> tuple[Assignment, ...]:
+    @cached_property
+    def _initial(self) -> tuple[Assignment, ...]:
         text = self._value("initial_incumbent", "DEFAULT")
         if text.upper() == "DEFAULT":
             return ()
         if not text.startswith("-"):
             self._notes.skip(f"initial_incumbent = {text}", "the default is tried first, then random ones")
             return ()
+        space = self._parameters.space
         found = read_option_string(text, space, self._path, self._values["initial_incumbent"][1])
         self._notes.say("initial_incumbent", "tried right after the default")
         self._notes.skip_unused(self._path.name, found)
@@ -321,8 +399,9 @@ class _SmacReader:
 
     # -- the wrapper -----------------------------------------------------------------------------------------
 
-    def _target(self, training: PlacedInstances, test: PlacedInstances | None) -> CommandSpec:
-        words = self._algorithm()
+    @cached_property
+    def _target(self) -> CommandSpec:
+        words, training, test = self._algorithm(), self._training, self._test
         seed = "{seed}"
         if self._boolean("deterministic"):
             seed = "0"
@@ -382,7 +461,7 @@ class _SmacReader:
         """Whether a script among the words of the call speaks of AClib2's options."""
         for word in words:
             script = self._directory / word
-            if script.is_file() and script.stat().st_size < _LARGEST_SCRIPT_BYTES:
+            if is_file(script) and script.stat().st_size < _LARGEST_SCRIPT_BYTES:
                 text = script.read_bytes().decode("utf-8", "replace")
                 if any(sign in text for sign in _ACLIB2_SIGNS):
                     return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from utilitune.utility import PiecewiseLinear, Uniform
+from utilitune.utility import PiecewiseLinear, Uniform, format_duration, parse_solution_utility
 
 if TYPE_CHECKING:
     from utilitune.scenario.dialects.configurations import GivenConfiguration
@@ -20,6 +20,9 @@ _JUST_BEFORE = 1 - 1e-6
 _LEAST_CAPTIME_S = 0.1
 _CAPTIME_RANGE = 64
 _WITHOUT_BOUND = "log-laplace(k0=60s, alpha=1)"
+
+USUAL_QUALITY_UTILITY = "compared(to=default, alpha=5)"
+"""What a solution is worth where nothing is known of costs: 1/2 where it costs what the default's does."""
 
 
 class Dialect(StrEnum):
@@ -40,12 +43,14 @@ class Understanding:
         understood: For a foreign file, what each part became, one line each; for one of ours, what is worth
             knowing of a parameter file it names.
         without_meaning: What it says that changes nothing here, one line each.
+        guess: A sentence where the file leaves open what counts, so that it had to be guessed.
     """
 
     scenario: Scenario
     dialect: Dialect
     understood: tuple[str, ...] = ()
     without_meaning: tuple[str, ...] = ()
+    guess: str = ""
 
 
 @dataclass(slots=True)
@@ -102,4 +107,12 @@ def utility_in_words(bound_s: float | None, factor: float) -> str:
     return (
         f"an answer after t seconds is worth 1 − t/{whole:g}, from {bound_s:g} s on nothing: the best mean "
         f"is the smallest PAR{max(factor, 1):g}"
+    )
+
+
+def quality_in_words(scenario: Scenario) -> str:
+    """What the usual utility of qualities says, for the list of what was understood."""
+    return (
+        f"the quality of a solution: {parse_solution_utility(scenario.utility).describe()}; a run is stopped "
+        f"after {format_duration(scenario.limit_s)}"
     )

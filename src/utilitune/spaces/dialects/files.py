@@ -30,21 +30,24 @@ def read_parameter_file(
     *,
     digits: int | None = None,
     forbidden_file: Path | str | None = None,
+    forbidden: SourceText | None = None,
 ) -> ParameterFile:
-    """Read a parameter file; a `ScenarioError` names file, line and column of the first mistake.
+    """Read a parameter file; a `ScenarioError` names file, line and column of every mistake.
 
     Arguments:
         path: The file.
         dialect: Its format, a key of `DIALECTS` or "pcs" for either PCS; None finds it out.
         digits: For irace, the decimal places its scenario asks for.
         forbidden_file: For irace 3, the separate file of forbidden expressions.
+        forbidden: For irace, such expressions that stand elsewhere.
     """
     source = SourceText.read(Path(path))
     if dialect is not None and dialect not in (*DIALECTS, "pcs"):
         raise UsageError(f"there is no parameter file format {dialect!r}; {did_you_mean(dialect, DIALECTS)}")
     family = detect(source) if dialect is None else dialect
     if family == "irace":
-        forbidden = None if forbidden_file is None else SourceText.read(Path(forbidden_file))
+        if forbidden_file is not None:
+            forbidden = SourceText.read(Path(forbidden_file))
         return read_irace(source, digits, forbidden)
     if family == "ranges":
         return read_ranges(source)

@@ -25,11 +25,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from utilitune.errors import did_you_mean
+from utilitune.errors import Mistakes, did_you_mean
+from utilitune.outside import read_number
 from utilitune.spaces.dependent import DependentNumber, DependentRange
 from utilitune.spaces.dialects.draft import Declared, Draft
 from utilitune.spaces.dialects.model import ParameterFile
-from utilitune.spaces.dialects.r_expressions import ALWAYS, NEVER, RParser, r_tokens, with_inactive
+from utilitune.spaces.dialects.r_expressions import RParser, plain_number, r_tokens, with_inactive
+from utilitune.spaces.dialects.resolving import ALWAYS, NEVER, folded
 from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText
 from utilitune.spaces.grammar import ExpressionParser
 from utilitune.spaces.parameters import (
@@ -63,6 +65,7 @@ class _Item:
 
     text: str
     place: Place
+    quote: str = ""
 
 
 def read_irace(
@@ -82,7 +85,9 @@ def read_irace(
         "of every list of categories"
     )
     space = reader.draft.space(search_default=True)
-    return ParameterFile(source.path, "irace", space, reader.switches, places, tuple(reader.draft.notes))
+    switches = {name: switch for name, switch in reader.switches.items() if name in space.parameters}
+    notes, idle = tuple(reader.draft.notes), tuple(reader.draft.idle)
+    return ParameterFile(source.path, "irace", space, switches, places, notes, idle)
 
 
 class _IraceReader:
@@ -95,20 +100,30 @@ class _IraceReader:
         self._digits = USUAL_DIGITS
         self._conditions: dict[str, Scanner] = {}
         self._dependent: set[str] = set()
+        self._mistakes = Mistakes()
 
     def read(self, digits: int, forbidden: SourceText | None) -> int:
         sections = self._sections()
-        self._digits = self._global(sections["global"], digits)
+        with self._mistakes.collected():
+            self._digits = self._global(sections["global"], digits)
         for scanner in sections["parameters"]:
-            self._declaration(scanner)
-        parameters = self.draft.parameters()
+            with self._mistakes.collected():
+                self._declaration(scanner)
+        if not self.draft.names:
+            self._mistakes.tell()
+        parameters = self.draft.parameters(self._mistakes)
         conditional = frozenset(self._conditions) | self._dependent
         for name, scanner in self._conditions.items():
-            self._condition(name, scanner, parameters, conditional)
+            if not self.draft.is_broken(scanner.rest):
+                with self._mistakes.collected():
+                    self._condition(name, scanner, parameters, conditional)
         clauses = list(sections["forbidden"])
         clauses += [] if forbidden is None else list(forbidden.scanners(_without_comment))
         for scanner in clauses:
-            self._clause(scanner, parameters, conditional)
+            if not self.draft.is_broken(scanner.rest):
+                with self._mistakes.collected():
+                    self._clause(scanner, parameters, conditional)
+        self._mistakes.tell()
         return self._digits
 
     def _sections(self) -> dict[str, list[Scanner]]:
@@ -132,7 +147,7 @@ class _IraceReader:
             setting = scanner.need(_SETTING, "a setting such as digits = 4")
             if setting[1] != "digits":
                 raise scanner.problem(f"the only global setting is digits, not {setting[1]!r}", place)
-            if not setting[2].isdecimal() or int(setting[2]) > MOST_DIGITS:
+            if not setting[2].isdecimal() or read_number(setting[2]) > MOST_DIGITS:
                 where = Place(scanner.line, setting.start(2) + 1)
                 raise scanner.problem(
                     f"digits must be a whole number from 0 to {MOST_DIGITS}, not {setting[2]}", where
@@ -155,6 +170,7 @@ class _IraceReader:
         pieces["range"] = pieces["values"] = pieces["log"] = scanner.place
         items = _domain(scanner)
         if kind in {"c", "o"}:
+            self._note_quotes(name, items)
             texts = tuple(item.text for item in items)
             first = texts[(len(texts) - 1) // 2 if kind == "o" else 0]
             self.draft.declare(
@@ -168,6 +184,15 @@ class _IraceReader:
             if not scanner.rest:
                 raise scanner.expected(f"the condition of {name!r}")
             self._conditions[name] = scanner
+
+    def _note_quotes(self, name: str, items: Sequence[_Item]) -> None:
+        """Say where irace keeps quotes as a part of the value, and here they only surround it."""
+        quoted = [item.text for item in items if item.quote == "'"]
+        if quoted:
+            self.draft.notes.append(
+                f"the values of {name!r} stand in single quotes, which irace keeps as a part of them; here "
+                f"{quoted[0]!r} is the value, without quotes"
+            )
 
     def _number(
         self,
@@ -191,7 +216,8 @@ class _IraceReader:
 
         def make() -> Declared:
             if plain:
-                ends = _plain(low.text), _plain(high.text)
+                ends = read_number(low.text), read_number(high.text)
+                self._check_digits(scanner, name, items, digits)
                 middle = number_default(*ends, integer=integer, log=log, digits=digits)
                 return NumberParameter(name, *ends, middle, integer=integer, log=log, digits=digits)
             terms = DependentRange(self._end(scanner, name, low), self._end(scanner, name, high))
@@ -199,9 +225,20 @@ class _IraceReader:
 
         self.draft.declare(name, place, make, pieces)
 
+    def _check_digits(self, scanner: Scanner, name: str, items: Sequence[_Item], digits: int | None) -> None:
+        """Refuse ends of a range with more decimal places than values are rounded to."""
+        for item in items:
+            needed = decimal_places(float(item.text))
+            if digits is not None and needed > digits:
+                raise scanner.problem(
+                    f"parameter {name!r}: {item.text} has {needed} decimal places, but values are rounded to "
+                    f"{digits}: set digits = {needed} in the scenario, or below [global] in this file",
+                    item.place,
+                )
+
     def _end(self, scanner: Scanner, name: str, item: _Item) -> Term:
         if NUMBER.fullmatch(item.text):
-            return Constant(_plain(item.text))
+            return Constant(read_number(item.text))
 
         def problem(reason: str, column: int) -> ScenarioError:
             place = Place(scanner.line, column)
@@ -215,12 +252,10 @@ class _IraceReader:
         place = scanner.place
         subject = f"the condition of {name!r}"
         expression = self._parser(scanner, scanner.rest, place.column, subject, parameters).parse()
-        if expression == NEVER:
-            raise scanner.problem(f"{name!r} can never be active, because its condition never holds", place)
         if expression == ALWAYS:
             self.draft.notes.append(f"the condition of {name!r} always holds, so it changes nothing")
             return
-        self.draft.condition(name, with_inactive(expression, conditional), place)
+        self.draft.condition(name, folded(with_inactive(expression, conditional)), place)
 
     def _clause(
         self, scanner: Scanner, parameters: Mapping[str, Parameter], conditional: frozenset[str]
@@ -245,7 +280,7 @@ class _IraceReader:
             return scanner.problem(reason, Place(scanner.line, at))
 
         tokens = r_tokens(text, column, lambda why, at: problem(f"{subject} {why}", at))
-        return RParser(tokens, parameters, problem, subject)
+        return RParser(tokens, parameters, problem, subject, self.draft.notes.append)
 
 
 def _without_comment(line: str) -> str:
@@ -259,10 +294,6 @@ def _without_comment(line: str) -> str:
         elif character == "#":
             return line[:position]
     return line
-
-
-def _plain(text: str) -> int | float:
-    return int(text) if text.lstrip("+-").isdecimal() else float(text)
 
 
 def _domain(scanner: Scanner) -> list[_Item]:
@@ -279,7 +310,7 @@ def _item(scanner: Scanner) -> _Item:
     quoted = scanner.take(_QUOTED)
     if quoted is not None:
         text = quoted[1] if quoted[1] is not None else quoted[2]
-        return _Item(text, Place(place.line, place.column + 1))
+        return _Item(text, Place(place.line, place.column + 1), quoted[0][0])
     if scanner.rest[:1] in {'"', "'"}:
         raise scanner.problem("this quote is not closed")
     depth, position = 0, scanner.position
@@ -294,3 +325,8 @@ def _item(scanner: Scanner) -> _Item:
         raise scanner.expected("a value (an empty one in quotes)")
     scanner.position = position
     return _Item(text, place)
+
+
+def decimal_places(value: float) -> int:
+    """How many digits behind the point a number has."""
+    return len(plain_number(value).partition(".")[2])

@@ -33,6 +33,7 @@ class ParameterFile:
             the command line; blanks in it count.
         digits: For irace, the decimal places of real numbers.
         notes: What was understood but changes nothing, or was decided because the format does not say it.
+        idle: Parameters of the file that can never be active and are left out of the space.
     """
 
     path: Path
@@ -41,6 +42,7 @@ class ParameterFile:
     switches: Mapping[str, str] = field(default_factory=dict)
     digits: int | None = None
     notes: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
     def describe(self) -> str:
         """One sentence: what was detected."""

@@ -11,8 +11,9 @@
            # a comment, to the end of the line
 
 The two kinds of declarations may stand in one file, as SMAC allows. The headers ``Conditionals:`` and
-``Forbidden:`` of old files say nothing. ``&&`` binds more tightly than ``||``. There are no quotes: a name
-or a value is any run of characters other than blanks and ``,{}[]()|#"'&=<>!``.
+``Forbidden:`` of old files say nothing. ``&&`` binds more tightly than ``||``. A name or a value is any run
+of characters other than blanks and ``,{}[]()|#&=<>!``. Quotes are characters like others, as for SMAC: they
+belong to the value. A range of one point is a fixed value.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from utilitune.errors import did_you_mean
+from utilitune.errors import Mistakes, did_you_mean
+from utilitune.outside import read_number
 from utilitune.spaces.dialects.draft import Draft
 from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.pcs_expressions import NEW_OPERATORS, PcsParser, pcs_tokens
+from utilitune.spaces.dialects.resolving import ALWAYS, NEVER, folded
 from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText, before_hash, spelling_hint
 from utilitune.spaces.expressions import Comparison, Expression
 from utilitune.spaces.grammar import all_of
@@ -35,10 +38,11 @@ if TYPE_CHECKING:
 
     from utilitune.errors import ScenarioError
 
-WORD = re.compile(r"""[^\s,{}\[\]()|\#"'&=<>!]+""")
+WORD = re.compile(r"""[^\s,{}\[\]()|\#&=<>!]+""")
 _HEADER = re.compile(r"(?:conditionals?|forbiddens?)\s*:\s*$", re.IGNORECASE)
 _CONDITION = re.compile(r"[^\s{}\[\]|]+\s*\|")
 _FLAG = re.compile(r"[il](?![^\sil])")
+_QUOTES = frozenset("\"'")
 _NEW_KINDS = ("categorical", "ordinal", "integer", "real")
 _AFTER_KIND = {
     None: "a type, {values} or [range]",
@@ -56,7 +60,8 @@ def read_pcs(source: SourceText) -> ParameterFile:
     reader.read()
     space = reader.draft.space()
     dialect = "pcs-new" if reader.new_style else "pcs-old"
-    return ParameterFile(source.path, dialect, space, notes=tuple(reader.draft.notes))
+    notes, idle = tuple(reader.draft.notes), tuple(reader.draft.idle)
+    return ParameterFile(source.path, dialect, space, notes=notes, idle=idle)
 
 
 class _PcsReader:
@@ -68,19 +73,26 @@ class _PcsReader:
         self._source = source
 
     def read(self) -> None:
-        later: list[Callable[[Mapping[str, Parameter]], None]] = []
+        mistakes = Mistakes()
+        later: list[tuple[str, Callable[[Mapping[str, Parameter]], None]]] = []
         for scanner in self._source.scanners(before_hash):
             if scanner.take(_HEADER):
                 continue
-            if scanner.rest.startswith("{"):
-                later.append(self._later_clause(scanner))
-            elif _CONDITION.match(scanner.rest):
-                later.append(self._later_condition(scanner))
-            else:
-                self._declaration(scanner)
+            with mistakes.collected():
+                if scanner.rest.startswith("{"):
+                    later.append((scanner.rest, self._later_clause(scanner)))
+                elif _CONDITION.match(scanner.rest):
+                    later.append((scanner.rest, self._later_condition(scanner)))
+                else:
+                    self._declaration(scanner)
+        if not self.draft.names:
+            mistakes.tell()
         parameters = self.draft.parameters()
-        for finish in later:
-            finish(parameters)
+        for text, finish in later:
+            if not self.draft.is_broken(text):
+                with mistakes.collected():
+                    finish(parameters)
+        mistakes.tell()
 
     def _declaration(self, scanner: Scanner) -> None:
         place = scanner.place
@@ -121,12 +133,21 @@ class _PcsReader:
         pieces["log"] = scanner.place
         flags = _old_flags(scanner) if kind is None else _new_flags(scanner)
         integer = kind == "integer" or "i" in flags
+        if low == high == default:
+            fixed = number_text(default, integer=integer)
+            return lambda: ChoiceParameter(name, (fixed,), fixed)
         return lambda: NumberParameter(name, low, high, default, integer=integer, log="l" in flags)
 
     def _choice(
         self, scanner: Scanner, name: str, *, ordered: bool, pieces: dict[str, Place]
     ) -> Callable[[], Parameter]:
         choices = _set(scanner)
+        quoted = [choice for choice in choices if set(choice) & _QUOTES]
+        if quoted:
+            self.draft.notes.append(
+                f"quotes belong to the values of {name!r}, as in SMAC: {', '.join(quoted)} "
+                f"{'is a value' if len(quoted) == 1 else 'are values'}"
+            )
         pieces["default"] = scanner.place
         _symbol(scanner, "[", f"the default of {name!r} in brackets")
         default = _word(scanner, "the default")
@@ -146,7 +167,8 @@ class _PcsReader:
                     f"there is a condition for {name!r}, which is no parameter; {hint}", place
                 )
             expression = self._expression(scanner, scanner.rest, f"the condition of {name!r}", parameters)
-            self.draft.condition(name, expression, start)
+            if expression != ALWAYS:
+                self.draft.condition(name, expression, start)
 
         return finish
 
@@ -164,7 +186,8 @@ class _PcsReader:
                 expression = self._expression(scanner, inside, "the forbidden clause", parameters)
             else:
                 expression = self._simple_clause(scanner, parameters)
-            self.draft.clause(expression, place)
+            if expression != NEVER:
+                self.draft.clause(expression, place)
 
         return finish
 
@@ -176,7 +199,7 @@ class _PcsReader:
 
         tokens = pcs_tokens(text, scanner.place.column, lambda why, at: problem(f"{subject} {why}", at))
         self.new_style |= any(token.text in {"==", "!=", "<", ">", "<=", ">=", "or"} for token in tokens)
-        return PcsParser(tokens, parameters, problem, subject).parse()
+        return PcsParser(tokens, parameters, problem, subject, self.draft.notes.append).parse()
 
     def _simple_clause(self, scanner: Scanner, parameters: Mapping[str, Parameter]) -> Expression:
         terms: list[Expression] = []
@@ -192,15 +215,30 @@ class _PcsReader:
             _symbol(scanner, "=")
             place = scanner.place
             raw = _word(scanner, "a value")
-            try:
-                value = value_of(parameters[name], raw)
-                parameters[name].code(value)
-            except SpaceError as error:
-                raise scanner.problem(f"the forbidden clause is wrong: {error.reason}", place) from None
-            terms.append(Comparison(name, "==", value))
+            terms.append(self._equality(scanner, parameters[name], raw, place))
         _symbol(scanner, "}")
         scanner.end()
-        return all_of(terms)
+        return folded(all_of(terms))
+
+    def _equality(self, scanner: Scanner, parameter: Parameter, raw: str, place: Place) -> Expression:
+        """One part of a clause; a value that is no longer in a list never comes up."""
+        if isinstance(parameter, ChoiceParameter) and raw not in parameter.choices:
+            self.draft.notes.append(
+                f"the forbidden clause in line {place.line} asks for {raw!r}, which is none of the values of "
+                f"{parameter.name!r} ({', '.join(map(str, parameter.choices))}), so it never holds"
+            )
+            return NEVER
+        try:
+            value = value_of(parameter, raw)
+            parameter.code(value)
+        except SpaceError as error:
+            raise scanner.problem(f"the forbidden clause is wrong: {error.reason}", place) from None
+        return Comparison(parameter.name, "==", value)
+
+
+def number_text(value: float, *, integer: bool) -> str:
+    """A number that is never changed, as it is written."""
+    return str(int(value)) if integer and float(value).is_integer() else repr(value)
 
 
 def value_of(parameter: Parameter, raw: str) -> Value:
@@ -218,15 +256,10 @@ def _symbol(scanner: Scanner, symbol: str, what: str | None = None) -> None:
 
 
 def _number(scanner: Scanner) -> float:
-    text = scanner.need(NUMBER, "a number")[0]
-    return float(text) if not text.lstrip("+-").isdecimal() else int(text)
+    return read_number(scanner.need(NUMBER, "a number")[0])
 
 
 def _word(scanner: Scanner, what: str) -> str:
-    if scanner.rest[:1] in {'"', "'"}:
-        raise scanner.problem(
-            "a PCS file knows no quotes; remove them, or choose values without commas and blanks"
-        )
     return scanner.need(WORD, what)[0]
 
 

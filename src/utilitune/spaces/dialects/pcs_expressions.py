@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NoReturn
 
+from utilitune.outside import read_number
 from utilitune.spaces.dialects.resolving import ResolvingParser
 from utilitune.spaces.dialects.source import NUMBER, spelling_hint
 from utilitune.spaces.expressions import MIRRORED, Comparison, Expression, Membership
-from utilitune.spaces.grammar import Literal, Node, Operand, Token, number_of
+from utilitune.spaces.grammar import Literal, Node, Operand, Token
 from utilitune.spaces.parameters import ChoiceParameter, Value
 from utilitune.spaces.terms import INFIX, Constant, Reference, Term
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 NEW_OPERATORS = re.compile(r"==|!=|<|>|&&|\|\||[()]")
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<symbol>==|!=|<=|>=|<|>|\(|\)|\{|\}|,|&&|\|\|)|(?P<name>[^\s,{}\[\]()|\#"'&=<>!]+))""",
+    r"""\s*(?:(?P<symbol>==|!=|<=|>=|<|>|\(|\)|\{|\}|,|&&|\|\|)|(?P<name>[^\s,{}\[\]()|\#&=<>!]+))""",
     re.VERBOSE,
 )
 _WORDS = {"&&": "and", "||": "or"}
@@ -37,9 +38,7 @@ def pcs_tokens(text: str, first_column: int, problem: Callable[[str, int], Excep
         match = _TOKEN.match(text, position)
         if match is None or match.lastgroup is None:
             column = position + len(text[position:]) - len(text[position:].lstrip())
-            hint = _HINTS.get(
-                text[column], "PCS files know no quotes" if text[column] in "\"'" else "remove it"
-            )
+            hint = _HINTS.get(text[column], "remove it")
             raise problem(f"has an unexpected {text[column]!r}; {hint}", first_column + column)
         content = match[match.lastgroup]
         kind = "word" if content in _WORDS or content == "in" else match.lastgroup
@@ -98,7 +97,7 @@ class PcsParser(ResolvingParser):
             hint = spelling_hint(raw, self._parameters)
             self._refuse(f"{raw!r} is neither a number nor a parameter; {hint}{blanks}", column)
         sign = -1 if raw.startswith("-") else 1
-        return Constant(sign * number_of(raw.lstrip("+-")))
+        return Constant(sign * read_number(raw.lstrip("+-")))
 
     def _contains(self, left: Node, column: int, *, outside: bool) -> Expression:
         if not isinstance(left, Literal):
@@ -106,7 +105,8 @@ class PcsParser(ResolvingParser):
         name = str(left.value)
         self._known(name, column)
         list_column = self._peek().column
-        return self._checked(Membership(name, self._list(name), negated=outside), list_column)
+        values = tuple(value for value in self._list(name) if self._is_possible(name, value))
+        return self._checked(Membership(name, values, negated=outside), list_column)
 
     def _list(self, name: str) -> tuple[Value, ...]:
         if not self._take("["):
@@ -121,11 +121,10 @@ class PcsParser(ResolvingParser):
 
     def _value_for(self, name: str, raw: str, column: int) -> Value:
         if isinstance(self._parameters[name], ChoiceParameter):
-            value: Value = raw
-        elif NUMBER.fullmatch(raw):
-            value = number_of(raw) if raw.isdecimal() else float(raw)
-        else:
+            return raw
+        if not NUMBER.fullmatch(raw):
             self._refuse(f"{name!r} is a number, and {raw!r} is not", column)
+        value = read_number(raw)
         self._checked(Comparison(name, "==", value), column)
         return value
 
@@ -142,6 +141,8 @@ class PcsParser(ResolvingParser):
         other = self._parameters.get(raw)
         if raw not in first.choices and isinstance(other, ChoiceParameter):
             return self._two_choices(first, symbol, other, left[1])
+        if symbol in {"==", "!="}:
+            return self._equality(first, symbol, raw)
         return self._checked(Comparison(first.name, symbol, raw), right[1])
 
     def _expected(self, what: str) -> NoReturn:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from utilitune.spaces.dialects.resolving import ResolvingParser, folded
+from utilitune.spaces.dialects.resolving import ALWAYS, NEVER, ResolvingParser
 from utilitune.spaces.dialects.source import NUMBER
 from utilitune.spaces.expressions import (
     MIRRORED,
@@ -36,10 +36,9 @@ from utilitune.spaces.terms import Constant, Reference, Term
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ALWAYS, NEVER = AllOf(()), AnyOf(())
 _TOKEN = re.compile(
     r"""\s*(?:
-      (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?:L?(?![\w.]))
+      (?P<number>(?>\d+\.?\d*|\.\d+)(?>[eE][+-]?\d+)?)(?:L?(?![\w.]))
     | (?P<name>(?:[^\W\d_]|\.(?!\d))[\w.]*)
     | `(?P<quoted>[^`]+)`
     | (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
@@ -91,10 +90,6 @@ class RParser(ResolvingParser):
     wanted_value = "a number, a quoted text, TRUE or FALSE"
     wanted_end = "'&', '|' or the end"
 
-    def parse(self) -> Expression:
-        """The whole text; `ALWAYS` and `NEVER` stand for conditions that come down to TRUE and FALSE."""
-        return folded(super().parse())
-
     def _atom(self) -> Operand:
         token = self._peek()
         self._refuse_call()
@@ -125,14 +120,14 @@ class RParser(ResolvingParser):
     def _list(self, name: str) -> tuple[Value, ...]:
         """``c(…)``, a sequence ``2:5``, or a single value."""
         if not (self._peek().text == "c" and self._peek(1).text == "("):
-            return tuple(self._items(name))
+            return tuple(value for value in self._items(name) if self._is_possible(name, value))
         self._next += 2
         values = self._items(name)
         while self._take(","):
             values += self._items(name)
         if not self._take(")"):
             self._expected("',' or ')'")
-        return tuple(values)
+        return tuple(value for value in values if self._is_possible(name, value))
 
     def _items(self, name: str) -> list[Value]:
         column = self._peek().column
@@ -147,11 +142,26 @@ class RParser(ResolvingParser):
     def _value_for(self, name: str, value: Value, column: int) -> Value:
         parameter = self._parameters[name]
         if isinstance(parameter, ChoiceParameter):
-            value = as_text(value)
-        elif isinstance(value, str | bool):
+            return self._text(parameter, value)
+        if isinstance(value, str | bool):
             self._refuse(f"{name!r} is a number; compare it with one, without quotes", column)
         self._checked(Comparison(name, "==", value), column)
         return value
+
+    def _text(self, parameter: ChoiceParameter, value: Value) -> str:
+        """A value as a text; a note where R writes the number otherwise than people do."""
+        text = as_text(value)
+        if isinstance(value, str | bool):
+            return text
+        in_r = r_number(value)
+        if in_r in parameter.choices:
+            return in_r
+        if in_r != text and text in parameter.choices:
+            self._note(
+                f"{self._subject} has the number {text}, which R turns into the text {in_r}; for irace that "
+                f"is no value of {parameter.name!r}, here it is {text}: put quotes around it"
+            )
+        return text
 
     def _compare(self, left: tuple[Node, int], symbol: str, right: tuple[Node, int]) -> Expression:
         if isinstance(left[0], Constant | Literal):
@@ -178,9 +188,9 @@ class RParser(ResolvingParser):
         return parameter
 
     def _with_text(self, parameter: ChoiceParameter, symbol: str, value: Value, column: int) -> Expression:
-        text = as_text(value)
+        text = self._text(parameter, value)
         if symbol in {"==", "!="}:
-            return self._checked(Comparison(parameter.name, symbol, text), column)
+            return self._equality(parameter, symbol, text)
         compare = OPERATORS[symbol]
         by_alphabet = [choice for choice in parameter.choices if compare(str(choice).lower(), text.lower())]
         if by_alphabet != self._as_meant(parameter, symbol, text, column):
@@ -209,7 +219,23 @@ def as_text(value: Value) -> str:
     """A value of R as a text."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    return f"{value:.15g}" if isinstance(value, float) else str(value)
+    return plain_number(value) if isinstance(value, float) else str(value)
+
+
+def plain_number(value: float) -> str:
+    """A number as people write it, without an exponent unless it is very small or large."""
+    text = f"{value:.15g}"
+    plain = f"{value:.20f}".rstrip("0").rstrip(".")
+    return plain if "e-" in text and float(plain) == value else text
+
+
+def r_number(value: float) -> str:
+    """A number as R writes it in a text: with an exponent where that is shorter."""
+    fixed = plain_number(value)
+    mantissa, _, exponent = f"{value:.14e}".partition("e")
+    mantissa = mantissa.rstrip("0").rstrip(".")
+    scientific = f"{mantissa}e{exponent}"
+    return scientific if len(scientific) < len(fixed) else fixed
 
 
 def with_inactive(expression: Expression, conditional: frozenset[str]) -> Expression:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from utilitune.outside import read_number
 from utilitune.spaces.dialects.draft import Draft
 from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.source import NUMBER, Scanner, SourceText, before_hash
@@ -52,7 +53,7 @@ def _declare(draft: Draft, scanner: Scanner) -> None:
 
 def _parameter(name: str, texts: list[str]) -> Parameter:
     integer = all(text.lstrip("+-").isdecimal() for text in texts)
-    low, default, high = (int(text) if integer else float(text) for text in texts)
+    low, default, high = (read_number(text) if integer else float(text) for text in texts)
     if low == default == high:
         return ChoiceParameter(name, (low,), low)
     return NumberParameter(name, low, high, default, integer=integer)

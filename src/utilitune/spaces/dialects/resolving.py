@@ -2,6 +2,10 @@
 
 Values in files are texts; what a text means depends on the parameter it is compared with. So each
 comparison is resolved and checked on the spot, and a mistake is reported at its own column.
+
+People shorten a list of values and leave the conditions on those they removed. Such a comparison never holds;
+that is worth a note and is no mistake. While reading it is a `Membership` in an empty list, which `folded`
+turns into `NEVER`.
 """
 
 from __future__ import annotations
@@ -9,15 +13,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from utilitune.spaces.dialects.source import spelling_hint
-from utilitune.spaces.expressions import AllOf, AnyOf, Comparison, Expression, Presence, check
+from utilitune.spaces.expressions import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Expression,
+    Membership,
+    Presence,
+    check,
+    names_of,
+)
 from utilitune.spaces.grammar import ExpressionParser, Token, any_of
+from utilitune.spaces.parameters import ChoiceParameter
 from utilitune.spaces.problems import SpaceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from utilitune.errors import ScenarioError
-    from utilitune.spaces.parameters import ChoiceParameter, Parameter
+    from utilitune.spaces.parameters import Parameter, Value
+
+ALWAYS, NEVER = AllOf(()), AnyOf(())
+"""Expressions that come down to true and to false."""
 
 
 class ResolvingParser(ExpressionParser):
@@ -28,6 +45,7 @@ class ResolvingParser(ExpressionParser):
         parameters: All parameters of the file.
         problem: Makes the error for a text and a column of the line.
         subject: What is being read, such as "the condition of 'x'".
+        note: Called with a sentence on what is odd but no mistake.
     """
 
     def __init__(
@@ -36,11 +54,38 @@ class ResolvingParser(ExpressionParser):
         parameters: Mapping[str, Parameter],
         problem: Callable[[str, int], ScenarioError],
         subject: str,
+        note: Callable[[str], None],
     ) -> None:
         super().__init__(tokens, lambda reason, column: problem(f"{subject} {reason}", column))
         self._parameters = parameters
         self._place_problem = problem
         self._subject = subject
+        self._note = note
+
+    def parse(self) -> Expression:
+        """The whole text; `ALWAYS` and `NEVER` stand for conditions that come down to true and false."""
+        return folded(super().parse())
+
+    def _has(self, parameter: ChoiceParameter, value: Value) -> bool:
+        """Whether a value is one of the list; a note where it is not, for it may have been removed."""
+        if value in parameter.choices:
+            return True
+        self._note(
+            f"{self._subject} asks for {value!r}, which is none of the values of {parameter.name!r} "
+            f"({', '.join(map(str, parameter.choices))}), so this part of it never holds"
+        )
+        return False
+
+    def _is_possible(self, name: str, value: Value) -> bool:
+        """Whether a parameter can have a value of a list; any number is left to other checks."""
+        parameter = self._parameters[name]
+        return not isinstance(parameter, ChoiceParameter) or self._has(parameter, value)
+
+    def _equality(self, parameter: ChoiceParameter, symbol: str, value: Value) -> Expression:
+        """Whether a choice has a value, or has another one."""
+        if self._has(parameter, value):
+            return Comparison(parameter.name, symbol, value)
+        return Membership(parameter.name, ()) if symbol == "==" else Presence(parameter.name)
 
     def _refuse(self, sentence: str, column: int) -> NoReturn:
         """Raise a sentence of its own, unlike `_fail`, which continues the subject."""
@@ -85,7 +130,9 @@ class ResolvingParser(ExpressionParser):
 
 
 def folded(expression: Expression) -> Expression:
-    """The same without empty parts: an empty `AllOf` always holds, an empty `AnyOf` never does."""
+    """The same without empty parts: an empty `AllOf` always holds, an empty `AnyOf` or list never does."""
+    if isinstance(expression, Membership) and not expression.values:
+        return ALWAYS if expression.negated else NEVER
     if not isinstance(expression, AllOf | AnyOf):
         return expression
     kind, other = (AllOf, AnyOf) if isinstance(expression, AllOf) else (AnyOf, AllOf)
@@ -95,3 +142,12 @@ def folded(expression: Expression) -> Expression:
             return term
         terms.extend(term.terms if isinstance(term, kind) else [term])
     return terms[0] if len(terms) == 1 else kind(tuple(terms))
+
+
+def without(expression: Expression, name: str) -> Expression:
+    """The same for a parameter that is never active: no comparison with it holds."""
+    if isinstance(expression, AllOf | AnyOf):
+        return folded(type(expression)(tuple(without(term, name) for term in expression.terms)))
+    if name not in names_of(expression):
+        return expression
+    return ALWAYS if expression == Presence(name, active=False) else NEVER

@@ -1,0 +1,55 @@
+"""How good the answers of searchers are: ``python -m benchmarks search [OPTIONS]``.
+
+Our own search, SMAC3, irace, Optuna's TPE and random draws get the same tasks, budgets and seeds. Results are
+kept in a file as they come; the same command goes on where it was stopped, tool by tool. ``--help`` lists the
+options; ``--real`` measures on real solvers instead of virtual tasks; ``--page`` only writes the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results.jsonl"
+
+
+def main(options: list[str] | None = None) -> None:
+    """Measure and write the page."""
+    from benchmarks.search.comparing import by_task, mean_score
+    from benchmarks.search.judging import NAMES
+    from benchmarks.search.measuring import BUDGETS, Results, measure
+    from benchmarks.search.page import write_page
+    from benchmarks.search.tools import TOOLS
+
+    tools = {tool.name: tool for tool in TOOLS}
+    parser = argparse.ArgumentParser(prog="python -m benchmarks search", description=__doc__)
+    parser.add_argument("--tools", nargs="+", choices=list(tools), default=list(tools))
+    parser.add_argument("--tasks", nargs="+", choices=NAMES, default=list(NAMES))
+    parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS), help="in default runs")
+    parser.add_argument("--seeds", type=int, default=10, help="how many")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--again", action="store_true", help="forget what was measured of these tools")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--page", action="store_true", help="only write docs/search-measured.md")
+    parser.add_argument("--real", action="store_true", help="measure on real solvers")
+    given = parser.parse_args(options or [])
+    if given.real:
+        from benchmarks.search.real import measure_real
+
+        measure_real(given.tools, given.seeds)
+        return
+    results = Results(given.results)
+    if not given.page:
+        for name in given.tools:
+            if not tools[name].is_installed():
+                print(f"{name} is not installed here and is left out")
+                continue
+            if given.again:
+                results.forget(name)
+            seeds = range(given.first_seed, given.first_seed + given.seeds)
+            measure(results, tools[name], given.tasks, sorted(given.budgets), seeds)
+    for name in tools:
+        for budget in BUDGETS:
+            if searches := by_task(results.cells.values(), name, budget):
+                print(f"{name:12} {budget:5}: {mean_score(searches):.3f} on {len(searches)} tasks")
+    write_page(results.cells.values())

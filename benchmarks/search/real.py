@@ -1,0 +1,120 @@
+"""Three real solvers, equal CPU time in runs, and test instances that nobody has seen.
+
+Every tool configures the same scenario in a folder of its own; what it answers is then run on the test
+instances beside the default, each pair once, with the code of `utilitune evaluate`. Results are kept as they
+come: the same command goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RESULTS = Path(__file__).parent / "real.jsonl"
+BUDGET_S = {"kissat": 40.0, "clasp": 40.0, "highs": 40.0}
+TESTED = 60
+"""Test instances per answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class RealSearch:
+    """One search on a real solver.
+
+    Attributes:
+        tool: Who searched.
+        solver: What.
+        seed: The search's seed.
+        budget_s: CPU seconds of its runs.
+        utility: Mean utility of its answer on the test instances.
+        default: The same of the default, on the same instances.
+    """
+
+    tool: str
+    solver: str
+    seed: int
+    budget_s: float
+    utility: float
+    default: float
+
+
+def known_searches() -> list[RealSearch]:
+    """What was measured so far."""
+    lines = RESULTS.read_text(encoding="utf-8").splitlines() if RESULTS.exists() else []
+    return [RealSearch(**json.loads(line)) for line in lines if line.strip()]
+
+
+def measure_real(tools: Sequence[str], seeds: int) -> None:
+    """Make the searches that are missing."""
+    from benchmarks.search.solvers import SOLVERS
+
+    known = {(each.tool, each.solver, each.seed) for each in known_searches()}
+    for seed in range(seeds):
+        for solver in SOLVERS:
+            for tool in tools:
+                if (tool, solver, seed) not in known:
+                    made = _search(tool, solver, seed)
+                    if made is not None:
+                        with RESULTS.open("a", encoding="utf-8") as file:
+                            file.write(json.dumps(asdict(made)) + "\n")
+                        print(made, flush=True)
+
+
+def _search(tool: str, solver: str, seed: int) -> RealSearch | None:
+    """One search and the test of its answer, by the commands a user would type; None without the tool."""
+    from benchmarks.search.solvers import prepare
+
+    from utilitune.rivals.packages import PEERS
+
+    if tool != "utilitune" and (tool not in PEERS or not PEERS[tool].is_installed()):
+        return None
+    with tempfile.TemporaryDirectory(prefix="utilitune-real-") as name:
+        folder = Path(name)
+        scenario = prepare(solver, folder, test=TESTED, seed=seed + 1)
+        budget_s = BUDGET_S[solver]
+        who = ["run"] if tool == "utilitune" else ["peer", tool]
+        _typed(*who, scenario, "--max-time", f"{budget_s:g}s", "--folder", folder / "found", "--workers", "1")
+        found = json.loads(_typed("evaluate", folder / "found", "--workers", "1", "--json"))
+        worths = [round(found[side]["mean_utility"], 4) for side in ("chosen", "default")]
+        return RealSearch(tool, solver, seed, budget_s, *worths)
+
+
+def _typed(*words: object) -> str:
+    command = [sys.executable, "-m", "utilitune", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def real_section() -> str:
+    """The part of the page about real solvers."""
+    known = known_searches()
+    if not known:
+        return ""
+    solvers = sorted({each.solver for each in known})
+    tools = sorted({each.tool for each in known})
+    budgets = ", ".join(f"{name} {BUDGET_S[name]:g}" for name in solvers)
+    lines = [
+        "## Real solvers\n",
+        f"CPU seconds of runs: {budgets}. Mean test utility over searches, in brackets how many,",
+        f"on {TESTED} instances nobody has seen; the default is run on the same instances beside it.\n",
+        "| solver | default | " + " | ".join(tools) + " |",
+        "|---" * (len(tools) + 2) + "|",
+    ]
+    for solver in solvers:
+        mine = [each for each in known if each.solver == solver]
+        cells = []
+        for tool in tools:
+            worths = [each.utility for each in mine if each.tool == tool]
+            cells.append("–" if not worths else f"{np.mean(worths):.3f} ({len(worths)})")
+        lines.append(
+            f"| {solver} | {np.mean([each.default for each in mine]):.3f} | " + " | ".join(cells) + " |"
+        )
+    return "\n".join(lines) + "\n"

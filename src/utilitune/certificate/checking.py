@@ -1,0 +1,395 @@
+"""Check a certificate: recompute everything that its promise rests on, and name the first thing that fails.
+
+In this order: the file is whole; the instances stand in the order that follows from the seed; the random
+draws follow from the seed and the space, none left out; every run is about a configuration and an instance
+that exist; what was settled before the first run fits the configurations and the space; the shares of δ sum
+to δ; nominees come with the orders that follow from the entropy; and the runs prove ε, γ and the gain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from utilitune.certificate.betting import lower_bound, refutes
+from utilitune.certificate.content import (
+    COLUMNS,
+    FORMAT,
+    SETTLED,
+    VERSION,
+    chain_of,
+    commitment_of,
+    digest_of,
+)
+from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
+from utilitune.certificate.shares import draws_for
+from utilitune.domain import Promise
+from utilitune.errors import UtilituneError
+from utilitune.spaces import ParameterSpace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from utilitune.certificate.facts import Role
+    from utilitune.spaces import Assignment
+
+_SLACK = 1e-7
+_DRAWN_TOGETHER = 32
+_STREAM = 1
+_ORIGINS = frozenset({"default", "user", "random", "model", "nominee"})
+_KEYS = {*SETTLED, "format", "version", "configurations", "nominations", "runs", "chain"} | {
+    "promise",
+    "versions",
+    "commitment",
+    "digest",
+}
+_MALFORMED = (
+    UtilituneError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of checking a certificate.
+
+    Attributes:
+        valid: Whether everything holds.
+        reason: What is proved, or the first thing that does not hold.
+        checked: What was recomputed, a sentence each.
+    """
+
+    valid: bool
+    reason: str
+    checked: tuple[str, ...] = ()
+
+
+def verify(
+    content: Mapping[str, Any], *, commitment: str | None = None, files: Path | None = None
+) -> Verdict:
+    """Check a certificate as it was read from its file.
+
+    Args:
+        content: The certificate.
+        commitment: The commitment that was noted when the run began, if there is one.
+        files: The folder of the instances, to compare their content as well.
+    """
+    checked: list[str] = []
+    try:
+        for sentence in _steps(content, commitment, files):
+            checked.append(sentence)  # noqa: PERF402 - one by one: what was checked before a failure counts
+    except RefutedError as problem:
+        return Verdict(valid=False, reason=str(problem), checked=tuple(checked))
+    except _MALFORMED as error:
+        reason = f"the certificate is not of the form it should be ({type(error).__name__}: {error})"
+        return Verdict(valid=False, reason=reason, checked=tuple(checked))
+    return Verdict(valid=True, reason=checked.pop(), checked=tuple(checked))
+
+
+def _steps(content: Mapping[str, Any], commitment: str | None, files: Path | None) -> Iterator[str]:
+    yield _check_file(content)
+    if commitment is not None:
+        require(commitment == content["commitment"], "what was settled is not what was committed to")
+        yield "what was settled before the first run is what was committed to"
+    yield _check_instances(content)
+    if files is not None:
+        yield _check_contents(content["instances"]["contents"], files)
+    space = ParameterSpace.from_tables(**json.loads(content["space"]))
+    yield _check_draws(content, space)
+    keys = [_key(space, each["values"], place) for place, each in enumerate(content["configurations"])]
+    facts = Facts(content, keys, space.size)
+    yield f"{len(content['runs']['position'])} runs, each of a configuration and an instance that exist"
+    yield _check_rules(facts, content["rules"])
+    yield _check_shares(facts)
+    yield _check_claim(facts, content)
+
+
+# -- the file, the instances, the draws ----------------------------------------------------------------------
+
+
+def _check_file(content: Mapping[str, Any]) -> str:
+    require(digest_of(content) == content["digest"], "the certificate was changed: its digest does not fit")
+    require(content["format"] == FORMAT and content["version"] == VERSION, "this is no such certificate")
+    require(set(content) == _KEYS, "the certificate has other entries than it should")
+    runs, objective = content["runs"], content["objective"]["kind"]
+    require(objective in COLUMNS, f"nobody knows the objective {objective!r}")
+    require(set(runs) == {*COLUMNS[objective]}, "the log of runs has other columns than it should")
+    require(len({len(column) for column in runs.values()}) == 1, "the log of runs has holes")
+    require(chain_of(runs, objective) == content["chain"], "the log of runs was changed: its chain is broken")
+    require(commitment_of(content) == content["commitment"], "what was settled was changed afterwards")
+    return "the file is whole, and so is the log of its runs"
+
+
+def _hashed(seed: int, *purpose: str | int) -> bytes:
+    text = "\0".join(map(str, (seed, *purpose)))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
+
+def _check_instances(content: Mapping[str, Any]) -> str:
+    instances, seed = content["instances"], content["seed"]
+    require(type(seed) is int, "the seed is no whole number")
+    require(content["population"] in {"finite", "infinite"}, "nobody knows what the instances stand for")
+    listed, order = instances["listed"], instances["order"]
+    if listed is None:
+        require(content["population"] == "infinite", "the promise is about a list, but there is none")
+        return "the instances are made one after the other, each from the seed and its number"
+    seen: Counter[str] = Counter()
+    ranked = []
+    for name in listed:
+        occurrence = (name, seen[name]) if seen[name] else (name,)
+        ranked.append((_hashed(seed, "training", "order", *occurrence), name))
+        seen[name] += 1
+    expected = [name for _, name in sorted(ranked)]
+    require(order == expected, "the instances do not stand in the order that follows from the seed")
+    once = content["population"] == "finite" or len(seen) == len(listed)
+    require(once, "a sample of instances holds one of them twice")
+    require(set(instances["contents"]) <= set(listed) or len(instances["contents"]) == 1, "unknown files")
+    return f"{len(order)} instances in the order that follows from the seed"
+
+
+def _check_contents(contents: Mapping[str, str], folder: Path) -> str:
+    for name, digest in contents.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise RefutedError(f"the instance {name!r} cannot be read: {error.strerror}") from None
+        require(found == digest, f"the instance {name!r} is not the one that was run")
+    return f"{len(contents)} files with the content that was run"
+
+
+def _check_draws(content: Mapping[str, Any], space: ParameterSpace) -> str:
+    configurations = content["configurations"]
+    drawn: list[Mapping[str, Any]] = []
+    given = 0
+    for place, configuration in enumerate(configurations):
+        origin = configuration["origin"]
+        require(origin in _ORIGINS, f"configuration {place} has the unknown origin {origin!r}")
+        require(
+            origin != "default" or place == 0,
+            f"configuration {place} claims to be the default, but is not first",
+        )
+        if origin == "random":
+            drawn.append(configuration["values"])
+        elif origin in {"default", "user"}:
+            require(given == place, f"configuration {place} was given after others had been drawn")
+            given += 1
+        require(
+            origin == "model" or configuration["first_position"] == 0,
+            f"configuration {place} counts from a later position, but is no proposal",
+        )
+    if configurations and configurations[0]["origin"] == "default":
+        require(
+            configurations[0]["values"] == {**space.default()},
+            "configuration 0 is not the default of the space",
+        )
+    expected = _draws(space, content["seed"], given, len(drawn))
+    for place, (claimed, real) in enumerate(zip(drawn, expected, strict=True), start=1):
+        require(
+            claimed == real, f"random draw {place} is not the one that follows from the seed and the space"
+        )
+    return f"{len(drawn)} random draws as they follow from the seed and the space, none left out"
+
+
+def _draws(space: ParameterSpace, seed: int, first: int, count: int) -> Iterator[Mapping[str, Any]]:
+    """The draws from number `first` on; the numbers before it were given to the given configurations."""
+    block: list[Assignment] = []
+    block_number = -1
+    for place in range(first, first + count):
+        if place // _DRAWN_TOGETHER != block_number:
+            block_number = place // _DRAWN_TOGETHER
+            sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM, block_number))
+            block = space.sample(np.random.default_rng(sequence), _DRAWN_TOGETHER)
+        yield {**block[place % _DRAWN_TOGETHER]}
+
+
+def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assignment:
+    """A configuration in the one form that equal configurations share."""
+    try:
+        return space.validate(values)
+    except UtilituneError as error:
+        raise RefutedError(f"configuration {place} does not belong to the space: {error}") from None
+
+
+# -- the claim -----------------------------------------------------------------------------------------------
+
+
+def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
+    """What was settled beforehand must fit what came of it."""
+    names = {"fixed", "announced_gamma", "default", "given", "chosen", "space_size"}
+    require(set(rules) == names, "other things were settled than there are to settle")
+    flags = [rules[name] for name in ("default", "given", "chosen")]
+    require(all(type(flag) is bool for flag in flags), "something was settled neither with yes nor with no")
+    require(rules["space_size"] == facts.space_size, "the space has another number of configurations")
+    origins = {each["origin"] for each in facts.configurations}
+    require(rules["default"] is ("default" in origins), "the default was settled otherwise")
+    chosen = bool(facts.nominations) or bool(origins & {"model", "nominee"})
+    if facts.shares.fixed:
+        require(not chosen, "a fixed set has no place for configurations that were chosen by outcomes")
+        require(
+            len(facts.configurations) == facts.shares.fixed,
+            "the fixed set has another number of configurations than was settled",
+        )
+    else:
+        given = bool(origins & {"default", "user"})
+        require(rules["given"] or not given, "configurations were given, but have no share of δ")
+        require(
+            rules["chosen"] or not chosen, "configurations were chosen by outcomes, but have no share of δ"
+        )
+    if facts.announced is not None:
+        require(0.0 < number(facts.announced, "the announced γ") < 1.0, "the announced γ is no share")
+    return "what was settled before the first run fits the configurations and the space"
+
+
+def _check_shares(facts: Facts) -> str:
+    shares = facts.shares
+    total = sum(shares.part(kind) for kind in ("lower", "upper", "paired")) + 2.0 * shares.gain
+    if not shares.fixed:
+        total += facts.delta / 2.0  # for γ
+    require(total <= facts.delta * (1.0 + 1e-9), "the shares sum to more than δ")
+    return "the shares of all bounds sum to at most δ"
+
+
+def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
+    claim = content["promise"]
+    names = {"answer", "epsilon", "gamma", "gain", "condition", "sentence"}
+    require(set(claim) == names, "the promise has other entries than it should")
+    answer, epsilon = whole(claim["answer"], "the answer"), number(claim["epsilon"], "ε")
+    gamma = None if claim["gamma"] is None else number(claim["gamma"], "γ")
+    gain = None if claim["gain"] is None else number(claim["gain"], "the gain")
+    require(answer < len(facts.configurations), "the answer is no known configuration")
+    require(epsilon >= 0.0 and (gamma is None or gamma >= 0.0), "ε and γ cannot be negative")
+    require((gamma is None) == bool(facts.shares.fixed), "the promise is about another set than was settled")
+    promise = Promise(
+        epsilon,
+        facts.delta,
+        gamma,
+        len(facts.configurations),
+        population=content["population"],
+        condition=claim["condition"],
+        gain=gain,
+    )
+    require(claim["sentence"] == promise.sentence(), "the sentence says something else than the promise")
+    roles = _roles(facts, answer)
+    if epsilon < 1.0 and (gamma is None or gamma < 1.0):
+        _check_near(facts, answer, roles, epsilon, gamma)
+    if gain is not None and facts.row[answer] != 0:
+        require(
+            any(_gains(facts, answer, role, gain - _SLACK) for role in roles),
+            f"the runs do not prove a gain of {gain:.6g} over the default",
+        )
+    require(gain is None or facts.row[answer] != 0 or gain <= 0.0, "the default is no better than itself")
+    return f"VALID: {_in_words(promise, facts)}"
+
+
+def _check_near(facts: Facts, answer: int, roles: list[Role], epsilon: float, gamma: float | None) -> None:
+    covered = _covered(facts, gamma)
+    require(bool(roles), "the answer has no share of δ, so nothing is proved of it")
+    proved = any(_proves(facts, answer, role, covered, epsilon + _SLACK) for role in roles)
+    proved = proved or _proves_by_default(facts, answer, covered, epsilon + _SLACK)
+    require(proved, f"the runs do not prove that the answer is within ε = {epsilon:.6g} of the best")
+
+
+def _in_words(promise: Promise, facts: Facts) -> str:
+    """What is proved, to six digits."""
+    if promise.epsilon >= 1.0 or (promise.gamma is not None and promise.gamma >= 1.0):
+        return "nothing is proved yet, and nothing is claimed"
+    whom = f"all {len(facts.configurations)} configurations"
+    if promise.gamma is not None:
+        whom = f"all but a fraction γ = {promise.gamma:.6g} of all configurations"
+    sentence = (
+        f"with probability {1 - facts.delta:g} the answer is within ε = {promise.epsilon:.6g} of the best "
+    )
+    sentence += f"of {whom}"
+    if promise.gain is not None and promise.gain > 0:
+        sentence += f", and at least {promise.gain:.6g} better than the default"
+    return sentence
+
+
+def _roles(facts: Facts, answer: int) -> list[Role]:
+    """As what the answer's values may be the answer: a configuration may be drawn and nominated."""
+    same = [place for place in facts.possible if facts.row[place] == facts.row[answer]]
+    return [role for place in same for role in facts.possible[place]]
+
+
+def _covered(facts: Facts, gamma: float | None) -> list[tuple[int, int]]:
+    """Rank and number of every draw that ε has to cover; repeated draws are never the best so far."""
+    draws = facts.draws
+    if gamma is not None:
+        distinct = {facts.row[place] for place in draws}
+        if facts.space_size is None or len(distinct) < facts.space_size:
+            count = draws_for(gamma, facts.delta, facts.announced, len(draws))
+            require(count is not None, f"there are too few random draws for γ = {gamma:.6g}")
+            draws = draws[:count]
+    seen: set[int] = set()
+    covered = []
+    for rank, place in enumerate(draws, start=1):
+        if facts.row[place] not in seen:
+            seen.add(facts.row[place])
+            covered.append((rank, place))
+    return covered
+
+
+def _proves(
+    facts: Facts, answer: int, role: Role, covered: Sequence[tuple[int, int]], epsilon: float
+) -> bool:
+    """Whether every draw is at most ε better than the answer: by its own bound, or by their difference."""
+    shares, population = facts.shares, facts.population
+    own = facts.own(answer, role)
+    if role.ungauged:
+        low = float(own.sum() / population) * (1.0 - 1e-12)
+    else:
+        low = lower_bound(own, population, shares.part("lower") * role.weight)
+    if low + epsilon >= 1.0:
+        return True
+    for rank, place in covered:
+        if facts.row[place] == facts.row[answer]:
+            continue
+        share = shares.rank_weight(rank)
+        if refutes(facts.losses(place), population, 1.0 - low - epsilon, shares.part("upper") * share):
+            continue
+        delta = shares.part("paired") * share * role.weight
+        if role.ungauged or not refutes(
+            facts.differences(place, answer, role), population, 1.0 - epsilon, delta
+        ):
+            return False
+    return True
+
+
+def _proves_by_default(facts: Facts, answer: int, covered: Sequence[tuple[int, int]], epsilon: float) -> bool:
+    """Whether the default is the answer because another one, of which more is proved, is surely worse."""
+    if not facts.shares.gain or facts.row[answer] != 0:
+        return False
+    return any(
+        (loss := _surely_behind(facts, place, role)) > 0
+        and _proves(facts, place, role, covered, epsilon + loss)
+        for place, roles in facts.possible.items()
+        for role in roles
+    )
+
+
+def _surely_behind(facts: Facts, place: int, role: Role) -> float:
+    """By how much a configuration is surely worse than the default; 0 if that is not proved."""
+    values, share = facts.differences(place, 0, role), facts.shares.gain * role.weight
+    if role.ungauged or not refutes(values, facts.population, 1.0, share):
+        return 0.0
+    return max(0.0, lower_bound(values, facts.population, share, highest=2.0) - 1.0)
+
+
+def _gains(facts: Facts, answer: int, role: Role, gain: float) -> bool:
+    """Whether the answer is surely better than the default by this much."""
+    if not facts.shares.gain or role.ungauged:
+        return False
+    values = facts.differences(0, answer, role)
+    return refutes(values, facts.population, 1.0 + gain, facts.shares.gain * role.weight)

@@ -1,0 +1,119 @@
+"""What a procedure has looked at: the stored runs, told to it once more.
+
+Workers make runs ahead of need, and a stop cancels others, so which runs are stored depends on how many
+workers there were and on when a run was stopped. What the procedure has *looked at* does not: it follows from
+the outcomes alone. So that is what a certificate holds: each pair of a configuration and an instance once, up
+to the captime to which the procedure has looked at it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, cast
+
+from utilitune.errors import UsageError
+from utilitune.live.asker import Again, Ended, Join, Nominate, Room, pair_of
+from utilitune.live.hunting import OWN_METHODS
+from utilitune.live.proof import Proof
+from utilitune.live.running import RunSettings, asker_for
+from utilitune.procedures.naming import ProcedureSpec
+from utilitune.scenario.model import Population
+from utilitune.stopping import NO_LIMIT
+from utilitune.store.records import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from utilitune.domain import Progress
+    from utilitune.live.asker import Asker, Pair
+    from utilitune.live.task import Task
+    from utilitune.store.base import Store, StoreReader
+
+
+@dataclass(frozen=True, slots=True)
+class Retraced:
+    """Where a procedure stands after all stored runs.
+
+    Attributes:
+        progress: Its answer and what is proved of it.
+        looked_at: The captime up to which it has looked at each pair that it has looked at.
+        joined: Every configuration in play, in the order of joining, and from which position on it counts.
+        nominations: The same for every nomination.
+    """
+
+    progress: Progress
+    looked_at: Mapping[Pair, float]
+    joined: list[tuple[int, int]]
+    nominations: list[tuple[int, int]]
+
+
+def retraced(task: Task, store: StoreReader) -> Retraced | None:
+    """Let the procedure of a stored run look at its runs once more; nothing is stored.
+
+    Another package that searches cannot be asked once more. What it nominated is stored, and all runs count.
+
+    Returns:
+        Where it stands; None if it has not begun.
+    """
+    search = store.sessions()[0].settings.get("search", {})
+    if search.get("share") and search.get("method") not in OWN_METHODS:
+        return _all_that_is_stored(task, store)
+    last = store.sessions()[-1].settings
+    specification = specification_of(last["procedure"])
+    settings = RunSettings(specification, NO_LIMIT, last["workers"])
+    asker = asker_for(task, settings, cast("Store", store), live=False)  # all it would keep is kept
+    try:
+        asker.restore(store.configurations())
+        for run in store.runs():
+            asker.hear(Ended(run.request, run.outcome, run.taken_over))
+        _walk(asker, Room(last["workers"], {}, 0.0), len(store.nominations()))
+        proof = asker if isinstance(asker, Proof) else asker.proof
+        progress = asker.progress()
+        return None if progress is None else Retraced(progress, proof.looked_at(), *proof.in_play())
+    finally:
+        asker.close()
+
+
+def _all_that_is_stored(task: Task, store: StoreReader) -> Retraced | None:
+    last = store.last_progress()
+    if last is None:
+        return None
+    nominations = store.nominations()
+    if nominations and task.scenario.population is not Population.FINITE:
+        raise UsageError(
+            "certificates of a search by another package exist for lists of instances only: take "
+            'population = "finite", or search with method = "utilitune"'
+        )
+    records = [each for each in store.configurations() if each.origin is not Origin.CANDIDATE]
+    joined = [(each.index, each.first_position) for each in records]
+    proving = {number for number, _ in joined} | set(nominations)
+    looked_at: dict[Pair, float] = {}
+    for run in store.runs():
+        pair = pair_of(run.request)
+        if pair[0] in proving:
+            looked_at[pair] = max(run.request.captime_s, looked_at.get(pair, 0.0))
+    return Retraced(last.progress, looked_at, joined, [(number, 0) for number in nominations])
+
+
+def specification_of(plain: Mapping[str, Any]) -> ProcedureSpec:
+    """The procedure of a session, as its settings are stored."""
+    names = {each.name for each in fields(ProcedureSpec)}
+    values = {name: value for name, value in plain.items() if name in names}
+    if values.get("captime_limit_s") is None:
+        values["captime_limit_s"] = math.inf
+    return ProcedureSpec(**values)
+
+
+def _walk(asker: Asker, room: Room, nominations: int) -> None:
+    """Follow the asker's instructions as far as they ask for nothing that is not stored."""
+    while True:
+        step = asker.ask(room)
+        if isinstance(step, Join) and step.stored:
+            for drawn, number in step.configurations:
+                if number is not None:
+                    asker.joined(number, drawn)
+        elif isinstance(step, Nominate) and step.number <= nominations:
+            asker.nominated(step.number, step.configuration)
+        elif not isinstance(step, Again):
+            return

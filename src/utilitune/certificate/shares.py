@@ -1,0 +1,98 @@
+"""How δ is shared, once more (docs/theory.md, sections 4, 5 and 7): who may spend how much of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+GAIN = 0.02
+FIXED = {"lower": 0.3, "upper": 0.4, "paired": 0.3}
+GROWING = {"lower": 0.2, "upper": 0.6, "paired": 0.2}
+GIVEN_PART, CHOSEN_PART = 0.1, 0.4
+LEVELS = {"draw": 100.0, "chosen": 20.0}
+LEVEL_DRAWS = 1000.0
+FIRST_GAMMA, GROWTH_RATIO, LEVEL_GAMMA, ANNOUNCED_PART = 0.5, 1.5, 10.0, 0.9
+MOST_GRID_POINTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares of δ of one run, all fixed before its first run.
+
+    Attributes:
+        delta: The probability with which the promise may fail.
+        fixed: Size of a fixed set; 0 where the set grows.
+        default: Whether something is kept for the comparison with the default.
+        given: Whether configurations may be given.
+        chosen: Whether configurations may be proposed or nominated.
+    """
+
+    delta: float
+    fixed: int
+    default: bool
+    given: bool
+    chosen: bool
+
+    def part(self, kind: str) -> float:
+        """What all lower bounds, upper bounds or pairs may spend together."""
+        bounds = self.delta if self.fixed else self.delta / 2.0
+        kept = GAIN if self.default else 0.0
+        return (FIXED if self.fixed else GROWING)[kind] * (1.0 - kept) * bounds
+
+    @property
+    def gain(self) -> float:
+        """What comparisons with the default may spend, for each direction."""
+        bounds = self.delta if self.fixed else self.delta / 2.0
+        return GAIN * bounds / 2.0 if self.default else 0.0
+
+    def weight(self, kind: str, number: int) -> float:
+        """w_b of number `number` (from 1) among the draws, the given ones or the chosen ones."""
+        if self.fixed:
+            return 1.0 / self.fixed
+        given = GIVEN_PART if self.given else 0.0
+        chosen = CHOSEN_PART if self.chosen else 0.0
+        if kind == "given":
+            return given / (number * (number + 1.0))
+        level = LEVELS[kind]
+        part = chosen if kind == "chosen" else 1.0 - given - chosen
+        return part * level / ((number + level - 1.0) * (number + level))
+
+    def rank_weight(self, rank: int) -> float:
+        """r_k of the draw number `rank`, from 1."""
+        if self.fixed:
+            return 1.0
+        late = 1.0 + math.log(max(1.0, rank / LEVEL_DRAWS))
+        return 1.0 / ((2.0 + math.log(LEVEL_DRAWS)) * late**2)
+
+
+def draws_for(gamma: float, delta: float, announced: float | None, draws: int) -> int | None:
+    """The fewest first draws after which γ holds, of those there are; None if it does not hold."""
+    enough = [
+        count for count, share in _grid(delta, announced, draws) if gamma_after(share, count) <= gamma + 1e-12
+    ]
+    return min(enough, default=None)
+
+
+def gamma_after(share: float, draws: int) -> float:
+    """γ = 1 − v^(1/n)."""
+    return -math.expm1(math.log(share) / draws)
+
+
+def _grid(delta: float, announced: float | None, most: int) -> list[tuple[int, float]]:
+    """The grid points (n_p, v_p) up to `most` draws."""
+
+    def plain_share(number: int) -> float:
+        return delta / 2.0 * LEVEL_GAMMA / ((number + LEVEL_GAMMA - 1.0) * (number + LEVEL_GAMMA))
+
+    points = []
+    rest = 1.0 if announced is None else 1.0 - ANNOUNCED_PART
+    if announced is not None:
+        share = ANNOUNCED_PART * delta / 2.0
+        points.append((math.ceil(math.log(share) / math.log1p(-announced)), share))
+    count = math.ceil(math.log(plain_share(1)) / math.log1p(-FIRST_GAMMA))
+    for number in range(1, MOST_GRID_POINTS):
+        if count > most:
+            break
+        points.append((count, rest * plain_share(number)))
+        count = math.ceil(GROWTH_RATIO * count)
+    return [point for point in points if point[0] <= most]

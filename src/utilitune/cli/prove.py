@@ -1,0 +1,77 @@
+"""``utilitune prove``: the promise of a configuration that was found elsewhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from utilitune.cli.grouping import grouped
+from utilitune.cli.run import GoalOptions, WayOptions, earlier_runs, work_with
+
+if TYPE_CHECKING:
+    from utilitune.spaces import Assignment, ParameterSpace
+
+
+@grouped
+def prove(
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
+    ],
+    configuration: Annotated[
+        Path,
+        typer.Option(help='A JSON file with its values, such as {"level": 3}; defaults where it is silent.'),
+    ],
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the proof is kept.  [default: SCENARIO's name with .proof]")
+    ] = None,
+    *,
+    how: WayOptions,
+    goals: GoalOptions,
+) -> None:
+    """Prove how good a configuration is that was found elsewhere, by whatever means.
+
+    The configuration may even have been tuned on these very instances: on a list of instances it is judged
+    along a random order that is drawn only now. It is compared with random configurations, and the promise
+    says how close it is to the best of nearly all of them.
+
+    For example:
+
+    - `utilitune prove scenario.toml --configuration found.json --max-time 2h`
+    - `utilitune prove scenario.toml --configuration found.json --reuse scenario.run --epsilon 0.1`
+    """
+    from utilitune.cli import understanding
+
+    told = understanding.told(scenario)
+    settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
+    settings = replace(settings, found=read_configuration(configuration, told.space))
+    place = folder or scenario.with_suffix(".proof")
+    work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
+
+
+def read_configuration(path: Path, space: ParameterSpace) -> Assignment:
+    """The configuration in a file; what 'utilitune best --format json' prints is understood too."""
+    from utilitune.errors import UsageError, UtilituneError
+
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"the configuration {path} cannot be read as JSON: {error}") from None
+    if isinstance(values, dict) and isinstance(values.get("best"), dict):
+        values = values["best"]
+    if not isinstance(values, dict):
+        raise UsageError(
+            f'{path} must hold one JSON object with a value for each parameter, as {{"level": 3}}'
+        )
+    try:
+        found = space.completed(values)
+    except UtilituneError as error:
+        raise UsageError(f"{path} holds no configuration of this scenario: {error}") from None
+    if found == space.default():
+        raise UsageError(
+            f"{path} holds the default configuration, which every run compares with: name another"
+        )
+    return found

@@ -1,0 +1,183 @@
+"use strict";
+/* The live page: a list of runs side by side, one run in full, kept up to date by server-sent events. */
+(() => {
+  const main = document.querySelector("main");
+  const theme = U.theme();
+  const runs = [];
+  let view = null;
+  let token = null;
+
+  const takeToken = () => {
+    const found = /[#&]token=([\w-]+)/.exec(location.hash);
+    if (found) {
+      try { sessionStorage.setItem("utilitune-token", found[1]); } catch { /* it then lasts as long as the page */ }
+      token = found[1];
+      history.replaceState(null, "", location.pathname + location.hash.replace(/[#&]?token=[\w-]+/, ""));
+    }
+    try { token = token || sessionStorage.getItem("utilitune-token"); } catch { /* the same */ }
+  };
+
+  const get = async (address) => {
+    const answer = await fetch(address, { headers: { accept: "application/json" } });
+    if (!answer.ok) throw new Error(await answer.text());
+    return answer.json();
+  };
+
+  const header = (run, number) => {
+    const places = [U.el("a", { class: "small", href: "/designer", text: "Utility designer" })];
+    if (runs.length > 1 && run) places.push(U.el("a", { class: "small", href: "#/", text: "All runs" }));
+    const controls = run && run.at_work && token ? wishes(run, number) : [];
+    const status = U.el("span", { class: "soft small", id: "freshness", role: "status" });
+    const top = U.header(run, status, ...controls, ...places);
+    top.querySelector("button:last-of-type")?.remove();
+    top.firstChild.append(theme);
+    document.querySelector("header.top")?.remove();
+    document.body.prepend(top);
+  };
+
+  const wish = async (number, name, settings) => {
+    const answer = await fetch(`/api/runs/${number}/${name}`, { method: "POST", headers: { "x-utilitune-token": token, "content-type": "application/json" }, body: JSON.stringify(settings || {}) });
+    const text = await answer.text();
+    freshness(answer.ok ? JSON.parse(text).said : text);
+  };
+
+  const wishes = (run, number) => {
+    const button = (text, act) => U.el("button", { type: "button", text, onclick: act });
+    const list = [];
+    list.push(run.paused ? button("Go on", () => wish(number, "go-on")) : button("Pause", () => wish(number, "pause")));
+    list.push(button("Extend", () => extend(run, number)));
+    list.push(button(run.stopping ? "Stopping …" : "Stop", () => { if (window.confirm(`Stop ${run.name}? Its answer stays valid, and it can be started again.`)) wish(number, "stop"); }));
+    return list;
+  };
+
+  const extend = (run, number) => {
+    const text = window.prompt("How much more time on the clock, such as 30m or 2h?", "30m");
+    if (text) wish(number, "extend", { wall_time: text });
+  };
+
+  const freshness = (text) => { const node = document.getElementById("freshness"); if (node) node.textContent = text; };
+
+  const runCard = (run, number) => {
+    const card = U.el("a", { class: "runcard", href: `#/run/${number}` });
+    card.append(U.el("div", { class: "bar" }, U.el("b", { text: run.name || run.folder }), U.el("span", { class: `badge${run.at_work ? " work" : ""}`, text: run.at_work ? "at work" : "not at work" })));
+    if (run.problem) { card.append(U.el("div", { class: "note warn", text: run.problem })); return card; }
+    if (!run.answer) { card.append(U.soft(run.state || "no answer yet")); return card; }
+    card.append(U.utilityScale(run));
+    if (!run.promise.refusal) {
+      card.append(U.el("p", { class: "small", text: `ε = ${U.enough(run.promise.epsilon)}${run.promise.gamma === null ? "" : `, γ = ${U.enough(run.promise.gamma)}`}, δ = ${U.number(run.promise.delta)}` }));
+      card.append(U.lineChart({ ...U.trajectorySpec(run), height: 130 }).node);
+    } else card.append(U.soft(run.promise.refusal));
+    card.append(U.el("p", { class: "soft small", text: `${U.count(run.progress.runs)} runs of ${U.count(run.progress.configurations)} configurations, ${U.time(run.elapsed_s)} on the clock` }));
+    card.append(U.el("p", { class: "soft small", text: run.folder }));
+    return card;
+  };
+
+  const showList = () => {
+    view = { kind: "list", cards: [] };
+    document.title = "Utilitune";
+    header(null);
+    const grid = U.el("div", { class: "runs" });
+    runs.forEach((run, number) => { const card = runCard(run, number); view.cards[number] = card; grid.append(card); });
+    U.clear(main).append(U.el("h2", { text: "Runs" }), grid);
+    if (!runs.length) main.append(U.el("p", {}, "No runs are shown: name them when you start the server, as in ", U.el("code", { text: "utilitune serve scenario.run" }), ". The ", U.el("a", { href: "/designer", text: "utility designer" }), " works without any."));
+  };
+
+  const showRun = async (number) => {
+    const mine = { kind: "run", number };
+    view = mine;
+    document.title = `${runs[number].name || "Run"} – Utilitune`;
+    header(runs[number], number);
+    if (runs[number].problem) { U.clear(main).append(U.el("div", { class: "note warn", text: runs[number].problem })); return; }
+    if (runs[number].answer) U.clear(main).append(U.hero({ ...runs[number] }), U.soft("Reading all runs …"));
+    const doc = await get(`/api/runs/${number}`);
+    if (view !== mine) return;
+    if (!doc.complete) { mine.waiting = true; return; }
+    mine.doc = doc;
+    mine.revision = doc.digest_revision;
+    mine.page = U.page(doc, (which) => get(`/api/runs/${number}/configurations/${which}`).catch(() => null));
+    U.clear(main).append(mine.page.node);
+    main.dataset.ready = String(doc.revision);
+    mine.importanceAt = 0;
+    importance(mine);
+  };
+
+  const importance = async (mine) => {
+    if (mine.askingImportance || Date.now() - mine.importanceAt < 60000) return;
+    mine.askingImportance = true;
+    try {
+      mine.doc.importance = await get(`/api/runs/${mine.number}/importance`);
+      if (view === mine) {
+        const fresh = U.importanceCard(mine.doc);
+        mine.page.parts.importance.replaceWith(fresh);
+        mine.page.parts.importance = fresh;
+      }
+    } catch { /* asked again with the next news */ }
+    mine.importanceAt = Date.now();
+    mine.askingImportance = false;
+  };
+
+  const swap = (parts, name, node) => { parts[name].replaceWith(node); parts[name] = node; };
+
+  const update = (news) => {
+    const mine = view;
+    if (!mine.page) { if (mine.waiting) showRun(mine.number); return; }
+    if (news.since > mine.revision || !news.complete || !mine.doc.answer !== !news.answer) { showRun(mine.number); return; }
+    const { parts } = mine.page;
+    const before = mine.doc;
+    const { configurations, ...rest } = news;
+    mine.doc = { ...before, ...rest };
+    mine.revision = news.digest_revision;
+    swap(parts, "hero", U.hero(mine.doc));
+    if (news.answer) {
+      if (before.promise.sentence !== news.promise.sentence) swap(parts, "promise", U.promiseCard(mine.doc));
+      if (before.answer.number !== news.answer.number) swap(parts, "answer", U.answerCard(mine.doc));
+      parts.model.answer = news.answer.number;
+      parts.distribution.update(U.distributionSpec(mine.doc, [...new Set([news.answer.number, 0])]));
+    }
+    parts.trajectory.update(U.trajectorySpec(mine.doc));
+    parts.model.take(configurations);
+    swap(parts, "captimes", U.captimesCard(mine.doc));
+    if (JSON.stringify(before.failures) !== JSON.stringify(news.failures)) swap(parts, "failures", U.failuresCard(mine.doc));
+    parts.timeline.update(news.timeline);
+    if (before.at_work !== news.at_work || before.stopping !== news.stopping || before.paused !== news.paused) header(mine.doc, mine.number);
+    importance(mine);
+    main.dataset.ready = String(news.revision);
+  };
+
+  const route = () => {
+    takeToken();
+    const found = /^#\/run\/(\d+)$/.exec(location.hash);
+    const number = found ? Number(found[1]) : runs.length === 1 ? 0 : null;
+    if (number !== null && runs[number]) { if (!view || view.kind !== "run" || view.number !== number) showRun(number); }
+    else if (!location.hash || location.hash.startsWith("#/")) showList();
+  };
+
+  const listen = () => {
+    const events = new EventSource("/api/events");
+    events.onmessage = (message) => {
+      const began = performance.now();
+      const news = JSON.parse(message.data);
+      const { configurations, ...overview } = news;
+      runs[news.run] = { ...runs[news.run], ...overview };
+      if (view && view.kind === "run" && view.number === news.run) update(news);
+      else if (view && view.kind === "list" && view.cards[news.run]) { const card = runCard(runs[news.run], news.run); view.cards[news.run].replaceWith(card); view.cards[news.run] = card; }
+      const taken = performance.now() - began;
+      document.documentElement.dataset.updateMs = taken.toFixed(1);
+      freshness(`updated ${new Date().toLocaleTimeString("en-GB")}`);
+    };
+    events.onerror = () => freshness("no connection; trying again");
+  };
+
+  const begin = async () => {
+    try {
+      runs.push(...await get("/api/runs"));
+    } catch (error) {
+      U.clear(main).append(U.el("p", { text: `The server does not answer: ${error.message}` }));
+      return;
+    }
+    route();
+    window.addEventListener("hashchange", route);
+    listen();
+  };
+  begin();
+})();

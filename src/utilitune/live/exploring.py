@@ -1,0 +1,264 @@
+"""The asker that searches and proves: two parts that share runs, and what passes between them.
+
+**Search** asks for any runs it likes. **Proof** draws configurations at random and proves how good an answer
+is. A run is a fact about a configuration and an instance, so each side finds what the other has run. Search's
+candidates have no bound. Now and then its best one is *nominated*: it is stored, an order of the instances
+is revealed that nobody could have fitted, and the proof judges it along that order (docs/theory.md).
+
+**Time.** Search gets a share s of the seconds in runs, the proof the rest. Seconds are those of the runs that
+each side has looked at, never those of a clock. The two meet at milestones M₁ < M₂ < …: search waits when it
+has spent Mₖ seconds, the proof when it has spent Mₖ·(1 − s)/s. When both are there, search's best candidate
+is nominated if it is a new one, and both go on. So what either side does follows from outcomes alone, whoever
+is quicker, and a resumed run does the same again. A side that waits, or that has nothing left to do, leaves
+its workers to the other. Something new is asked for only when neither side can go on with what is stored.
+
+**The answer** is the best-proved configuration, unless a nominee was clearly better where both were run and
+its ε is not much larger; then it is the latest such nominee, with what is proved of it. Where the user asked
+for an ε and only the best-proved configuration reaches it, that one is the answer. None is ever one that is
+proved worse than the default.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from utilitune.domain import StopReason
+from utilitune.live.asker import Again, Done, Join, Joining, Make, Nominate, Wanted, pair_of
+from utilitune.procedures.engine import Origin
+from utilitune.spaces import Assignment
+from utilitune.stopping import EPSILON_REACHED
+from utilitune.store.records import Origin as StoredOrigin
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from utilitune.domain import PhaseRecord, Progress
+    from utilitune.live.asker import Ended, Instruction, Pair, Room
+    from utilitune.live.hunting import Hunt
+    from utilitune.live.proof import Proof
+    from utilitune.live.supply import Drawn
+    from utilitune.store.records import ConfigurationRecord
+
+FIRST_NOMINATION = 12.0
+"""The first nomination comes when search has spent so many times what the first run of the default took."""
+
+MOST_EPSILON_LOST = 0.2
+"""How much larger ε may be, in utility, where the answer is not the configuration of which most is proved."""
+
+NOMINATION_GROWTH = 1.3
+"""Every further one comes when search has spent so many times as much as at the one before."""
+
+
+class Exploring:
+    """Search and proof together; see the module.
+
+    Args:
+        proof: The side that proves.
+        hunt: The side that searches.
+        share: The share of search in the seconds in runs.
+        nominations: The configurations that were nominated in earlier starts, by number.
+        epsilon: The ε that the user asked for, if any.
+        proves_one: Whether the latest nominee is the answer in any case, and ε is asked for of it.
+
+    Attributes:
+        proof: The side that proves.
+    """
+
+    def __init__(
+        self,
+        proof: Proof,
+        hunt: Hunt,
+        share: float,
+        *,
+        nominations: Sequence[int] = (),
+        epsilon: float | None = None,
+        proves_one: bool = False,
+    ) -> None:
+        self.proof = proof
+        self._hunt = hunt
+        self._share = share
+        self._stored = list(nominations)
+        self._nominated: list[int] = []
+        self._epsilon = epsilon
+        self._proves_one = proves_one
+        self._milestone_s = 0.0
+        self._finished: Done | None = None
+
+    # -- events --------------------------------------------------------------------------------------------
+
+    def restore(self, configurations: Sequence[ConfigurationRecord]) -> None:
+        """Take over the configurations that are stored: those of the proof, and search's candidates."""
+        for record in configurations:
+            self._hunt.number(Assignment(record.assignment), record.index)
+        self.proof.restore([each for each in configurations if each.origin is not StoredOrigin.CANDIDATE])
+
+    def hear(self, run: Ended) -> None:
+        """Both sides learn of every run."""
+        self._hunt.hear(run)
+        self.proof.hear(run)
+
+    def joined(self, number: int, drawn: Drawn) -> None:
+        """A configuration has its number; search's candidates do not join the proof."""
+        self._hunt.number(drawn.assignment, number)
+        if drawn.origin is not Origin.NOMINEE:
+            self.proof.joined(number, drawn)
+
+    def nominated(self, number: int, configuration: int) -> None:
+        """A nomination is stored: its order may be revealed."""
+        self._nominated.append(configuration)
+        self._finished = None
+        self.proof.nominated(number, configuration, self._hunt.frontier)
+
+    # -- instructions --------------------------------------------------------------------------------------
+
+    def ask(self, room: Room) -> Instruction:
+        """Let both sides go on with what is known, and say what they need."""
+        if not self.proof.has_given:
+            return self.proof.ask(room)
+        candidates: tuple[Drawn, ...] | None = ()
+        milestone_s = -1.0
+        while milestone_s != self._milestone_s:
+            milestone_s = self._milestone_s
+            candidates = () if self._search_waits else self._hunt.go_on(milestone_s)
+            if candidates is None:
+                return Again()
+            if candidates:
+                break
+            nomination = self._nomination()
+            if nomination is not None:
+                return nomination
+        step = self._go_on_proving(room)
+        if not isinstance(step, Make):
+            return step
+        if candidates:
+            return Join(tuple(Joining(each) for each in candidates))
+        return self._both(room, step.runs)
+
+    @property
+    def _search_waits(self) -> bool:
+        """Whether search has come to the milestone, or has nothing left to look for."""
+        return self._hunt.exhausted or 0.0 < self._milestone_s <= self._hunt.spent_s
+
+    @property
+    def _limit_s(self) -> float:
+        """How far the proof may go before the milestone is passed."""
+        return self._milestone_s * (1.0 - self._share) / self._share if self._milestone_s else 0.0
+
+    def _nomination(self) -> Nominate | None:
+        """What is to be nominated now that both sides have come to the milestone; else it is passed."""
+        hunt = self._hunt
+        if self._milestone_s == 0.0 and hunt.spent_s > 0.0 and not hunt.exhausted:
+            self._milestone_s = FIRST_NOMINATION * hunt.spent_s
+        if not self._search_waits or (self._finished is None and self.proof.spent_s < self._limit_s):
+            return None
+        best = self._best_now()
+        if best is not None and self.proof.has_room_for_nominee(hunt.frontier):
+            return Nominate(len(self._nominated) + 1, best)
+        self._milestone_s = math.inf if hunt.exhausted else self._milestone_s * NOMINATION_GROWTH
+        return None
+
+    def _best_now(self) -> int | None:
+        """Search's best candidate if it is a new one; what an earlier start nominated is so once more."""
+        best, place = self._hunt.nominee(), len(self._nominated)
+        if best is None or best in self._nominated[-1:]:
+            return None
+        return self._stored[place] if place < len(self._stored) else best
+
+    def _go_on_proving(self, room: Room) -> Instruction:
+        """Let the proof go on, but not past the next nomination."""
+        if self._finished is not None:
+            return self._finished if self._hunt.exhausted else Make([])
+        if self._proves_one and self._is_proved():
+            return Done(StopReason(EPSILON_REACHED, f"ε = {self._epsilon:g} is proved of the configuration."))
+        if self.proof.spent_s >= self._limit_s:
+            return Make([])
+        step = self.proof.ask(room, self._limit_s)
+        if isinstance(step, Done):
+            self._finished = step
+            if step.reason.code != EPSILON_REACHED and not self._hunt.exhausted:
+                return Make([])
+        return step
+
+    def _both(self, room: Room, proving: Sequence[Wanted]) -> Instruction:
+        """The runs of both sides, first of the one that has had less than its share."""
+        found = [] if self._search_waits else self._hunt.requests(room.slots)
+        searching = [Wanted(request, ahead=place > 0) for place, request in enumerate(found)]
+        behind = self._hunt.spent_s * (1.0 - self._share) <= self.proof.spent_s * self._share
+        first, second = (searching, proving) if behind else (proving, searching)
+        urgent = [*first[:1], *second[:1]] if first else [*second[:1]]
+        everything = _distinct([*urgent, *first[1:], *second[1:]], room.under_way)
+        if not everything and not room.under_way and self._finished is not None:
+            return self._finished
+        return Make(everything)
+
+    # -- where it stands -----------------------------------------------------------------------------------
+
+    def progress(self) -> Progress | None:
+        """The answer and what is proved of it; see the module for the rule."""
+        return self._choices()[1]
+
+    def _choices(self) -> tuple[Progress | None, Progress | None]:
+        """The configuration of which most is proved, whoever brought it in, and the answer."""
+        proved = self.proof.progress()
+        if proved is None or not self._nominated:
+            return proved, proved
+        nominees = [self.proof.progress_of(each) for each in dict.fromkeys(reversed(self._nominated))]
+        proved = min([proved, *reversed(nominees)], key=lambda each: each.epsilon)
+        if self._proves_one:
+            return proved, nominees[0]
+        wanted = self._epsilon if self._epsilon is not None and proved.epsilon <= self._epsilon else 1.0
+        most = min(wanted, proved.epsilon + MOST_EPSILON_LOST)
+        ahead = (
+            each
+            for each in nominees
+            if each.epsilon <= most and self._hunt.is_ahead(each.best_index, proved.best_index)
+        )
+        return proved, next(ahead, proved)
+
+    def _is_proved(self) -> bool:
+        """Whether the ε that was asked for is proved of the answer."""
+        progress = self.progress() if self._nominated else None
+        return progress is not None and self._epsilon is not None and progress.epsilon <= self._epsilon
+
+    @property
+    def phases(self) -> Sequence[PhaseRecord]:
+        """The phases of the proof that are over."""
+        return self.proof.phases
+
+    def captime_note(self) -> str:
+        """Sentences where the largest captime limits what can be proved, or more is proved of another one."""
+        return " ".join(filter(None, [self._other_choice(), self.proof.captime_note()]))
+
+    def _other_choice(self) -> str:
+        """A sentence where the best by its runs and the best-proved one differ, else nothing."""
+        proved, answer = self._choices()
+        if proved is None or answer is None or not self._nominated:
+            return ""
+        if proved.epsilon < answer.epsilon:
+            return (
+                f"The answer is the best by its runs; more is proved of configuration {proved.best_index}: "
+                f"ε = {proved.epsilon:.3g}."
+            )
+        latest = self._nominated[-1]
+        if latest == answer.best_index or not self._hunt.is_ahead(latest, answer.best_index):
+            return ""
+        return (
+            f"Configuration {latest} was better where both were run, but little is proved of it yet: "
+            f"ε = {self.proof.progress_of(latest).epsilon:.3g}. More time would tell."
+        )
+
+    def close(self) -> None:
+        """Nothing more will be asked."""
+        self._hunt.close()
+        self.proof.close()
+
+
+def _distinct(wanted: Iterable[Wanted], under_way: Iterable[Pair]) -> list[Wanted]:
+    """Each pair once, without those under way."""
+    found: dict[tuple[int, int], Wanted] = {}
+    busy = set(under_way)
+    for each in wanted:
+        if pair_of(each.request) not in busy:
+            found.setdefault(pair_of(each.request), each)
+    return list(found.values())

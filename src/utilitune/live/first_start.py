@@ -1,0 +1,76 @@
+"""What a later start of a run owes to the first one: what was settled then, and positions that are fresh.
+
+Wishes that are announced before anything was seen are cheaper than others, so the γ of the first start counts
+for ever. And a user who starts a run again with other settings has seen results: a proposal on an endless
+source is judged on positions behind all that was consumed before it, and the procedure, which walks through
+the stored runs anew under the new settings, may have consumed less than the results that were seen. So from
+such a start on, no proposal is judged on a position that had a run by then (docs/theory.md, section 6).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from utilitune.procedures.naming import Beforehand
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from utilitune.live.task import Task
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.store.base import Store
+
+RULES = "rules"
+"""Name of the fact with what was settled before the first run, for later starts and for certificates."""
+
+FRESH_FROM = "fresh from"
+"""Name of the fact that says from which position on proposals may be judged, whatever was consumed."""
+
+
+def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehand:
+    """What was settled before the first run of all; stored at the first start, then read back.
+
+    Args:
+        store: The run.
+        task: What is configured.
+        specification: The procedure and its settings, as they are now.
+    """
+    kept = store.facts().get(RULES)
+    if kept is not None:
+        rules = json.loads(kept)
+        return Beforehand(**{name: rules[name] for name in Beforehand._fields})
+    found = Beforehand(
+        announced_gamma=announced_gamma(store, specification),
+        default=bool(task.given),
+        given=bool(task.given),
+        space_size=task.space.size,
+    )
+    if not store.sessions():
+        rules = {"fixed": specification.fixed_size, **found._asdict()}
+        store.keep_fact(RULES, json.dumps(rules))
+    return found
+
+
+def announced_gamma(store: Store, specification: ProcedureSpec) -> float | None:
+    """The γ that was asked for at the first start."""
+    sessions = store.sessions()
+    if not sessions:
+        return specification.gamma
+    gamma = sessions[0].settings.get("procedure", {}).get("gamma")
+    return None if gamma is None else float(gamma)
+
+
+def fresh_from(store: Store, specification: ProcedureSpec) -> int:
+    """The first position that a new proposal may be judged on, as far as earlier sessions are concerned."""
+    kept = int(store.facts().get(FRESH_FROM, "0"))
+    sessions = store.sessions()
+    if sessions and _differs(specification.plain(), sessions[-1].settings.get("procedure", {})):
+        kept = max(kept, 1 + max((run.request.position for run in store.runs()), default=-1))
+        store.keep_fact(FRESH_FROM, str(kept))
+    return kept
+
+
+def _differs(now: Mapping[str, object], before: Mapping[str, object]) -> bool:
+    """Whether a setting has another value than before; settings that did not exist then do not count."""
+    return any(now.get(name) != value for name, value in before.items())

@@ -1,0 +1,286 @@
+"""Search's part in a live run: its candidates under their numbers in the store, its wishes as run requests.
+
+A searcher counts its candidates itself and sees worths. The store has numbers of its own and keeps outcomes.
+`Hunt` translates. What is known already, whoever asked for the run, is told to the searcher at once and is
+never made again. A searcher is told what a run shows up to the captime it asked for, so it does not matter
+who was quicker.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.domain import RunRequest
+from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.live.supply import Drawn
+from utilitune.procedures.engine import Origin
+from utilitune.search.base import DEFAULT, SearchTask, Seen
+from utilitune.search.racing import RacingSearch
+from utilitune.search.settings import SearchSettings
+from utilitune.search.suggesting import MixedSuggester, RandomSuggester
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from utilitune.live.asker import Ended
+    from utilitune.live.task import Task
+    from utilitune.procedures.evidence import LiveEvidence
+    from utilitune.search.base import Searcher, WantedRun
+    from utilitune.spaces import Assignment
+
+PEERS = {"smac": "smac", "irace": "irace", "optuna-tpe": "optuna_tpe"}
+"""Other packages that search, and what makes each of them; they lie above this room and come by name."""
+
+OWN_METHODS: dict[str, Callable[[SearchTask], Searcher]] = {
+    "utilitune": lambda task: RacingSearch(
+        task, MixedSuggester(task.space, by_time=task.by_time, seed=task.seed)
+    ),
+    "random": lambda task: RacingSearch(task, RandomSuggester()),
+}
+"""Searches that follow from the outcomes of runs alone."""
+
+STOPPED_FACTOR = SearchSettings().stopped_factor
+"""A stopped run counts as if it had ended at this many times its captime."""
+
+_FEWEST_SHARED = 4
+_LOOKS_AT_ONCE = 2000
+"""After so many known runs others get a word in."""
+
+
+class Hunt:
+    """A searcher in a live run.
+
+    Args:
+        searcher: Who searches.
+        evidence: Where outcomes become worths; it is this hunt's own, by numbers of the store.
+        workers: How many runs are made at once.
+
+    Attributes:
+        exhausted: Whether the searcher has nothing left to look for.
+    """
+
+    def __init__(self, searcher: Searcher, evidence: LiveEvidence, workers: int) -> None:
+        self.exhausted = False
+        self._searcher = searcher
+        self._evidence = evidence
+        self._workers = workers
+        self._numbers: dict[Assignment, int] = {}
+        self._frontier = 0
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds of the runs that the searcher has looked at."""
+        return self._searcher.spent_s
+
+    @property
+    def frontier(self) -> int:
+        """The first position behind all that the searcher has looked at."""
+        return self._frontier
+
+    def number(self, assignment: Assignment, number: int) -> None:
+        """A configuration has this number in the store; of several the first counts."""
+        self._numbers.setdefault(assignment, number)
+
+    def hear(self, run: Ended) -> None:
+        """Take in a run that has ended."""
+        self._evidence.tell(run.request, run.outcome)
+
+    def close(self) -> None:
+        """Let go of a searcher that holds something."""
+        close = getattr(self._searcher, "close", None)
+        if close is not None:
+            close()
+
+    def nominee(self) -> int | None:
+        """The number of the best candidate; None if that is the default."""
+        best = self._searcher.nominee()
+        return None if best == DEFAULT else self._numbers[self._searcher.candidates[best]]
+
+    def is_ahead(self, number: int, other: int) -> bool:
+        """Whether one configuration was clearly better than another: by a standard error on shared instances.
+
+        Runs are compared at equal captimes, the shorter of the two; one that was stopped there counts as
+        having ended somewhat later.
+        """
+        table, utility = self._evidence.arrays, self._evidence.utility
+        if max(number, other) >= table.base.size:
+            return False
+        count = int(min(table.room[number], table.room[other]))
+        places = [table.base[each] + np.arange(count) for each in (number, other)]
+        times = [table.runtime_s[at] for at in places]
+        known = [
+            np.where(np.isfinite(time), np.inf, table.known_s[at])
+            for time, at in zip(times, places, strict=True)
+        ]
+        captime = np.minimum(*known)
+        stopped = utility(STOPPED_FACTOR * captime)
+        worths = [
+            np.where(time < captime, table.utility[at], stopped)
+            for time, at in zip(times, places, strict=True)
+        ]
+        differences = (worths[0] - worths[1])[captime > 0]
+        if differences.size < _FEWEST_SHARED:
+            return False
+        error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
+        return float(differences.mean()) > error
+
+    def go_on(self, until_s: float = math.inf) -> tuple[Drawn, ...] | None:
+        """Let the searcher look at what is known.
+
+        Args:
+            until_s: It stops as soon as it has looked at so many seconds of runs; 0 for any.
+
+        Returns:
+            Candidates that need a number first; None if there is more to look at: call again.
+        """
+        self._searcher.until_s = until_s
+        told: set[WantedRun] = set()  # a searcher that asks again for what it was told is not told again
+        for _ in range(_LOOKS_AT_ONCE):
+            wanted = self._searcher.wanted(2 * self._workers)
+            if 0.0 < self.spent_s >= until_s:
+                return ()
+            self.exhausted = not wanted
+            new = [run for run in wanted if self._candidate(run) not in self._numbers]
+            names = dict.fromkeys(map(self._candidate, new))
+            if (
+                not wanted
+                and (best := self._searcher.candidates[self._searcher.nominee()]) not in self._numbers
+            ):
+                names = {best: None}
+            if names:
+                return tuple(Drawn(each, Origin.NOMINEE) for each in names)
+            known = (
+                (run, seen) for run in wanted if run not in told and (seen := self._seen(run)) is not None
+            )
+            run, seen = next(known, (None, None))
+            if run is None or seen is None:
+                return ()
+            self._frontier = max(self._frontier, run.position + 1)
+            told.add(run)
+            self._searcher.tell(run, seen)
+        return None
+
+    def requests(self, count: int) -> list[RunRequest]:
+        """Up to `count` runs that the searcher wants and that nobody has made, the most urgent first."""
+        wanted = [self._request(run) for run in self._searcher.wanted(count) if self._seen(run) is None]
+        return self._evidence.lacking(wanted)[:count]
+
+    def _candidate(self, run: WantedRun) -> Assignment:
+        return self._searcher.candidates[run.candidate]
+
+    def _request(self, run: WantedRun) -> RunRequest:
+        return RunRequest(self._numbers[self._candidate(run)], run.position, run.captime_s)
+
+    def _seen(self, run: WantedRun) -> Seen | None:
+        """What is known of a run, if it tells what the searcher asks."""
+        number, table = self._numbers[self._candidate(run)], self._evidence.arrays
+        if number >= table.base.size or run.position >= table.room[number]:
+            return None
+        at = table.base[number] + run.position
+        seen = Seen(
+            time_s=float(table.runtime_s[at]),
+            known_s=float(table.known_s[at]),
+            worth=float(table.utility[at]),
+            failed_s=float(table.failed_s[at]),
+        )
+        return seen if seen.tells(run.captime_s) else None
+
+
+class Found:
+    """A searcher that has nothing to look for: the configuration was found elsewhere.
+
+    Args:
+        default: The default configuration.
+        found: The configuration to nominate.
+    """
+
+    spent_s = 0.0
+    until_s = math.inf
+
+    def __init__(self, default: Assignment, found: Assignment) -> None:
+        self.candidates = [default, found]
+
+    def wanted(self, count: int) -> list[WantedRun]:  # noqa: ARG002 -- the seam
+        """No runs."""
+        return []
+
+    def tell(self, run: WantedRun, seen: Seen) -> None:
+        """Nothing was asked."""
+
+    def nominee(self) -> int:
+        """The configuration that was found."""
+        return len(self.candidates) - 1
+
+
+def hunt_for(task: Task, *, method: str, workers: int, captime_limit_s: float, budget_s: float) -> Hunt:
+    """A searcher for a task that has seen nothing.
+
+    Args:
+        task: What is configured.
+        method: Who searches: a name, or "module:Class".
+        workers: How many runs are made at once.
+        captime_limit_s: The largest captime; may be infinite.
+        budget_s: How much run time the searcher may plan with; may be infinite.
+    """
+    scenario = task.scenario
+    by_time = scenario.quality is None
+    evidence = task.evidence()
+    described = SearchTask(
+        space=task.space,
+        utility=evidence.utility,
+        positions=task.training.count,
+        largest_captime_s=captime_limit_s if by_time else scenario.limit_s,
+        by_time=by_time,
+        given=task.given[1:],
+        workers=workers,
+        seed=scenario.seed,
+        budget_s=budget_s,
+    )
+    return Hunt(searcher_named(method)(described), evidence, workers)
+
+
+def searcher_named(method: str) -> Callable[[SearchTask], Searcher]:
+    """What makes a searcher of this name, or of this class.
+
+    Raises:
+        ScenarioError: There is no such searcher.
+    """
+    if ":" in method:
+        return _own(method)
+    if method in PEERS:
+        return _own(f"utilitune.rivals.packages.searcher:{PEERS[method]}")
+    if method not in OWN_METHODS:
+        raise ScenarioError(
+            f"there is no search method {method!r}; {did_you_mean(method, [*OWN_METHODS, *PEERS])}, or name "
+            'a class of your own as "module:Class"'
+        )
+    return OWN_METHODS[method]
+
+
+def _own(reference: str) -> Callable[[SearchTask], Searcher]:
+    """A user's class: a searcher, or a suggester whose candidates our races try."""
+    module, _, name = reference.partition(":")
+    try:
+        kind = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ScenarioError(
+            f'the search method {reference!r} cannot be imported ({error}): name it as "module:Class"'
+        ) from None
+
+    def made(task: SearchTask) -> Searcher:
+        own = kind(task)
+        if hasattr(own, "wanted"):
+            searcher: Searcher = own
+            return searcher
+        if hasattr(own, "suggest"):
+            return RacingSearch(task, own)
+        raise ScenarioError(
+            f"the search method {reference!r} has neither 'wanted' nor 'suggest': see 'Write your own part' "
+            "in the documentation"
+        )
+
+    return made

@@ -1,0 +1,73 @@
+"""How far a run is, as one line of text: for scripts and notebooks.
+
+On a terminal and in a notebook the line is written over itself. In a log it is a new line now and then.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from utilitune.domain import rounded_up
+from utilitune.utility import format_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+    from utilitune.live.events import View
+
+_OVER_ITSELF_EVERY_S = 0.5
+_IN_A_LOG_EVERY_S = 10.0
+
+
+class ProgressLine:
+    """Shows every view it is called with, but not too often.
+
+    Args:
+        stream: Where to write; the standard error stream if left out.
+        clock: The time in seconds.
+    """
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._over_itself = self._stream.isatty() or "ipykernel" in sys.modules
+        self._every_s = _OVER_ITSELF_EVERY_S if self._over_itself else _IN_A_LOG_EVERY_S
+        self._next_at = -float("inf")
+        self._width = 0
+        self._latest: View | None = None
+
+    def __call__(self, view: View) -> None:
+        """Show where a run stands, if it is time to."""
+        self._latest = view
+        if self._clock() >= self._next_at:
+            self._next_at = self._clock() + self._every_s
+            self._write(view)
+
+    def close(self) -> None:
+        """Show the latest state once more, and end the line."""
+        if self._latest is not None:
+            self._write(self._latest)
+        if self._width:
+            self._stream.write("\n")
+
+    def _write(self, view: View) -> None:
+        text = progress_text(view)
+        if self._over_itself:
+            self._stream.write(f"\r{text:<{self._width}}")
+            self._width = len(text)
+        else:
+            self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+
+def progress_text(view: View) -> str:
+    """Where a run stands, in one line of less than 80 signs."""
+    progress = view.progress
+    gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
+    return (
+        f"[{format_duration(round(view.elapsed_s))}] ε = {rounded_up(progress.epsilon)}{gamma}; "
+        f"{progress.runs:,} runs, {progress.configurations:,} configurations"
+    )

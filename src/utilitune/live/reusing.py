@@ -1,0 +1,155 @@
+"""Runs of an earlier run folder that count in a new one.
+
+The runtime of a configuration on an instance with a seed is one number, whoever measured it. So a run that
+was made of the same program, on the same instances in the same order, need not be made again: for another
+utility, δ, captime or procedure. Two things would spoil the promise, and are handled:
+
+- a configuration that was chosen because of its runs looks better on them than it is. Runs of configurations
+  that a model proposed are left out, and a configuration that the earlier run found is refused as the new
+  default, and in the list of those to be tried first;
+- a utility, parameters or configurations that are chosen after looking at the runs are no longer fixed in
+  advance: parameters may be narrowed to what the earlier run found. Nobody can see that from here, so the
+  promise says that it rests on it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from utilitune.errors import ScenarioError, UsageError
+from utilitune.live.inputs import INPUT_CONDITION
+from utilitune.scenario.model import Scenario
+from utilitune.spaces import Assignment
+from utilitune.store.base import note_once
+from utilitune.store.records import Origin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from utilitune.store.base import Store, StoreReader
+    from utilitune.store.records import RunRecord
+
+CONDITION = "condition"
+"""Kind of the event that holds what a promise rests on."""
+
+FREE_CONDITION = "condition-for-any-utility"
+"""Kind of the event that holds what a promise about every utility at once rests on."""
+
+_LISTED = "It holds if the configurations to try first were not chosen by runs on these very instances."
+
+_SAME = {
+    "target": "runs another program or judges it differently",
+    "training": "has other training instances",
+    "measure": "measures time differently",
+    "memory_bytes": "has another memory limit",
+    "seed": "has another seed, so its instances come in another order",
+}
+
+
+class EarlierRuns:
+    """What an earlier run knows of each configuration.
+
+    Args:
+        folder: Where it is kept.
+        runs: Its runs by configuration.
+        found: Configurations that it came upon itself, and that may have been chosen for their runs.
+        other_space: Whether its parameters were not those of now.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        runs: Mapping[Assignment, Sequence[RunRecord]],
+        found: frozenset[Assignment],
+        *,
+        other_space: bool = False,
+    ) -> None:
+        self.folder = folder
+        self._runs = runs
+        self._found = found
+        self._other_space = other_space
+
+    @classmethod
+    def read(cls, store: StoreReader, folder: Path, scenario: Scenario) -> EarlierRuns:
+        """Take the runs out of a run folder.
+
+        Raises:
+            UsageError: Its runs are not those the scenario would make.
+        """
+        earlier = Scenario.from_snapshot(store.snapshot.scenario)
+        before, now = earlier.snapshot(), scenario.snapshot()
+        for key, difference in _SAME.items():
+            if before[key] != now[key]:
+                raise UsageError(f"the runs of {folder} cannot be used here: that run {difference}")
+        if _fingerprint(earlier) != store.snapshot.digest:
+            raise UsageError(
+                f"the runs of {folder} cannot be used here: an instance has changed since they were made"
+            )
+        configurations = store.configurations()
+        runs: defaultdict[Assignment, list[RunRecord]] = defaultdict(list)
+        for run in store.runs():
+            record = configurations[run.request.configuration]
+            if not record.origin.searched:
+                runs[Assignment(record.assignment)].append(run)
+        beforehand = (Origin.DEFAULT, Origin.USER)
+        given, found = (
+            {Assignment(each.assignment) for each in configurations if (each.origin in beforehand) is first}
+            for first in (True, False)
+        )
+        other_space = before["space"] != now["space"]
+        result = cls(folder, runs, frozenset(found - given), other_space=other_space)
+        result.check_listed(scenario)
+        return result
+
+    def check_listed(self, scenario: Scenario) -> None:
+        """Refuse a default or a configuration to try first that the earlier run found on these instances."""
+        names = [
+            "the default",
+            *(f"configuration {n} to try first" for n in range(1, len(scenario.initial) + 1)),
+        ]
+        for name, assignment in zip(names, [scenario.space.default(), *scenario.initial], strict=True):
+            if assignment in self._found:
+                raise UsageError(
+                    f"{name} was found by {self.folder} on the same instances in the same order, where it "
+                    "looks better than it is: give the scenario another seed and do without the earlier runs"
+                )
+
+    def of(self, assignment: Mapping[str, object]) -> Sequence[RunRecord]:
+        """The runs of a configuration, in the order in which they were made."""
+        return self._runs.get(Assignment(dict(assignment)), ())  # type: ignore[arg-type]
+
+    def note(self, store: Store) -> None:
+        """Keep, once, what the promise of a run that uses these runs rests on."""
+        fixed = "the configurations to try first"
+        fixed = f"the parameters nor {fixed}" if self._other_space else fixed
+        uses, looked = f"This uses runs of {self.folder}: it holds if", "chosen after looking at them."
+        note_once(store, CONDITION, f"{uses} neither the utility nor {fixed} were {looked}")
+        without = f"neither {fixed} were" if self._other_space else f"{fixed} were not"
+        note_once(store, FREE_CONDITION, f"{uses} {without} {looked}")
+
+
+def condition_of(store: StoreReader, *, any_utility: bool = False) -> str:
+    """What the promise of a stored run rests on, beside what every promise does.
+
+    That is what its earlier runs, or the configurations that the scenario lists to be tried first, could
+    spoil: along the common order of the instances these must not have been chosen by runs on the same ones.
+
+    Args:
+        store: The run.
+        any_utility: Whether the promise is about every utility at once, so that it may be chosen at any time.
+    """
+    texts: dict[str, list[str]] = {CONDITION: [], FREE_CONDITION: [], INPUT_CONDITION: []}
+    for event in store.events():
+        texts.get(event.kind, []).append(event.text)
+    given = [_LISTED] if store.snapshot.scenario.get("initial") else []
+    earlier = (any_utility and texts[FREE_CONDITION]) or texts[CONDITION]
+    return " ".join([*(earlier or given), *texts[INPUT_CONDITION]])
+
+
+def _fingerprint(scenario: Scenario) -> str:
+    try:
+        return scenario.digest()
+    except ScenarioError:
+        return ""

@@ -1,0 +1,249 @@
+"""From a scenario and a folder to a run: started or resumed, taken to its end, and read back as a result."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from utilitune.domain import Objective
+from utilitune.errors import TargetError, UsageError
+from utilitune.execution.simulated import SimulatedBackend
+from utilitune.live.driver import Driver
+from utilitune.live.events import Listeners
+from utilitune.live.exploring import Exploring
+from utilitune.live.first_start import fresh_from, settled
+from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
+from utilitune.live.live_run import LiveRun, Terms
+from utilitune.live.prelude import ready_asker
+from utilitune.live.proof import Orders, Proof
+from utilitune.live.result import RunResult
+from utilitune.live.task import Task
+from utilitune.procedures.naming import specification_from_options, warm_up
+from utilitune.scenario.model import NO_SEARCH, RecordedSpec, SearchRules
+from utilitune.stopping import TARGET_FAILS
+from utilitune.store import MemoryStore, open_run_folder
+from utilitune.store.base import note_once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from utilitune.execution.backend import Backend
+    from utilitune.live.events import Event, View
+    from utilitune.live.prelude import Prelude
+    from utilitune.live.reusing import EarlierRuns
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.scenario.model import Scenario
+    from utilitune.spaces import Assignment
+    from utilitune.stopping import Budget
+    from utilitune.store.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a start of a run adds to its scenario; budget, ε, γ and workers may differ between two starts.
+
+    Attributes:
+        specification: The procedure and its settings.
+        budget: When to end although the procedure could go on.
+        workers: How many runs at once.
+        earlier: Runs of an earlier run folder that count here too.
+        search: How good configurations are looked for.
+        found: A configuration found elsewhere that is to be proved, in place of a search.
+    """
+
+    specification: ProcedureSpec
+    budget: Budget
+    workers: int
+    earlier: EarlierRuns | None = None
+    search: SearchRules = NO_SEARCH
+    found: Assignment | None = None
+
+    def terms(self) -> Terms:
+        """The same for a live run."""
+        return Terms(self.budget, self.workers, earlier=self.earlier, settings=self.stored())
+
+    def stored(self) -> dict[str, Any]:
+        """What the store keeps of it."""
+        found = None if self.found is None else dict(self.found)
+        search = {**asdict(self.search), "workers": self.workers, "found": found}
+        return {"procedure": self.specification.plain(), "workers": self.workers, "search": search}
+
+
+def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSettings:
+    """The settings a scenario asks for."""
+    stop = scenario.stop
+    smallest_s, largest_s = scenario.captimes_s
+    specification = specification_from_options(
+        scenario.procedure,
+        scenario.options,
+        delta=scenario.delta,
+        epsilon=stop.epsilon,
+        gamma=stop.gamma,
+        captime0_s=smallest_s,
+        captime_limit_s=largest_s,
+        population=scenario.population.value,
+    )
+    count = Task(scenario).worker_count(workers)
+    return RunSettings(specification, stop.budget(), count, search=scenario.search)
+
+
+def run_scenario(
+    scenario: Scenario,
+    folder: Path | None = None,
+    settings: RunSettings | None = None,
+    *,
+    on_update: Callable[[View], None] | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    backend: Backend | None = None,
+) -> RunResult:
+    """Start or resume the run of a scenario, and work until it stops.
+
+    Args:
+        scenario: What to configure.
+        folder: Where the run is kept; nowhere if left out.
+        settings: Procedure, budget and workers; those of the scenario if left out.
+        on_update: Called a few times a second with what there is to show.
+        on_event: Called with everything that happens, see `utilitune.live.events`.
+        backend: What makes the runs; processes on this machine if left out.
+    """
+    chosen = settings or settings_of(scenario)
+    task = Task(scenario)
+    store = open_store(task, folder)
+    with contextlib.closing(store):
+        check_resumed(store, chosen.specification)
+        _tell_of_search(task, chosen, store)
+        with backend or task.backend(chosen.workers, folder) as workers:
+            on_a_clock = not isinstance(workers, SimulatedBackend)
+            if not on_a_clock:
+                warm_up(chosen.specification, task.evidence().utility)
+            asker = _asker_on_a_clock(task, chosen, store) if on_a_clock else asker_for(task, chosen, store)
+            live = LiveRun(task, store, asker, chosen.terms(), Listeners(on_update, on_event))
+            driver = Driver(live, workers)
+            with live.session():
+                reason = driver.work()
+                live.close(reason)
+        if reason.code == TARGET_FAILS:
+            raise TargetError(reason.advice)
+        return RunResult.read(store, folder, task=task, final=live.progress(), note=asker.captime_note())
+
+
+def _asker_on_a_clock(task: Task, settings: RunSettings, store: Store) -> Proof | Exploring | Prelude:
+    """Who decides what to run, or begins to where the rules for that are still being compiled."""
+    specification = settings.specification
+    settled(store, task, specification)  # before this start is stored as one
+    fresh_from(store, specification)
+    last = store.last_progress()
+    begun = _begun_search(store, settings)
+    return ready_asker(
+        lambda: asker_for(task, settings, store, live=True),
+        task,
+        settings,
+        None if last is None else last.progress,
+        lambda: _search_meanwhile(task, settings, begun),
+    )
+
+
+def _begun_search(store: Store, settings: RunSettings) -> dict[str, Any]:
+    """How the first start of a run searched, and so every other."""
+    sessions = store.sessions()
+    begun = sessions[0].settings.get("search", asdict(NO_SEARCH)) if sessions else settings.stored()["search"]
+    return dict(begun)
+
+
+def _search_meanwhile(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt | None:
+    """A search of our own like that of the asker, to go on while nothing can be proved; None without one."""
+    own = begun["share"] > 0 and not begun.get("found") and begun["method"] in OWN_METHODS
+    return (
+        _hunt(task, settings, begun) if own and settings.specification.grows and _can_search(task) else None
+    )
+
+
+def _hunt(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt:
+    return hunt_for(
+        task,
+        method=begun["method"],
+        workers=begun["workers"],
+        captime_limit_s=settings.specification.captime_limit_s,
+        budget_s=begun["share"] * settings.budget.max_time_s,
+    )
+
+
+def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = False) -> Proof | Exploring:
+    """Who decides what to run: a search beside a proof or, where there is nothing to search, a proof alone.
+
+    A run that is resumed goes on as it was begun: share, method and number of workers of the search are those
+    of the first start, because what was searched and nominated follows from them.
+
+    Args:
+        task: What is configured.
+        settings: Procedure, budget, workers and search.
+        store: What is known already.
+        live: Whether time passes.
+    """
+    begun = _begun_search(store, settings)
+    spec, found = settings.specification, begun.get("found")
+    if (begun["share"] == 0 and not found) or not _can_search(task):
+        return Proof.of(task, spec, store, live=live)
+    searching = replace(spec, proposals=0.0, epsilon=None if found else spec.epsilon)
+    orders = Orders.of(store, task.positions, spec.entropy)._replace(fresh_from=fresh_from(store, spec))
+    proof = Proof.of(task, searching, store, live=live, orders=orders)
+    if proof.engine.takes_proposals() is None:
+        return Proof.of(task, spec, store, live=live)
+    if found:
+        hunt = Hunt(Found(task.space.default(), task.space.validate(found)), task.evidence(), 1)
+        share = 0.5  # nothing is searched: all time goes to the proof
+    else:
+        share = begun["share"]
+        hunt = _hunt(task, settings, begun)
+    nominations = store.nominations()
+    return Exploring(
+        proof, hunt, share, nominations=nominations, epsilon=spec.epsilon, proves_one=bool(found)
+    )
+
+
+NO_SEARCH_AT_ANY_TIME = (
+    'there is no search for objective = "anytime" yet, so configurations are drawn at random or proposed '
+    "by a model"
+)
+"""What users of this objective do without."""
+
+
+def _tell_of_search(task: Task, settings: RunSettings, store: Store) -> None:
+    """Say where nothing is searched, and refuse to prove a configuration where none can be nominated."""
+    if _can_search(task):
+        return
+    if settings.found:
+        raise UsageError(
+            "a configuration from elsewhere cannot be proved for recorded runs and for objective = "
+            '"anytime": list it under initial in the scenario, so that it takes part'
+        )
+    if task.scenario.objective is Objective.ANYTIME and settings.search.share > 0:
+        note_once(store, "warning", f"{NO_SEARCH_AT_ANY_TIME[0].upper()}{NO_SEARCH_AT_ANY_TIME[1:]}.")
+
+
+def _can_search(task: Task) -> bool:
+    """Whether there is a space to search, and a run is worth one number."""
+    recorded = isinstance(task.scenario.target, RecordedSpec)
+    return not recorded and task.scenario.objective is not Objective.ANYTIME
+
+
+def check_resumed(store: Store, specification: ProcedureSpec) -> None:
+    """Refuse settings that may not differ from those of the first start of the same run."""
+    sessions = store.sessions()
+    if sessions:
+        specification.check_resumed(sessions[0].settings.get("procedure", {}))
+
+
+def open_store(task: Task, folder: Path | None, afresh: str | None = None) -> Store:
+    """Where a run is kept: in a folder, started or found again, or in memory.
+
+    Args:
+        task: What is run.
+        folder: The folder; none for memory.
+        afresh: How a user chooses another folder; by the option of 'utilitune run' if left out.
+    """
+    if folder is None:
+        return MemoryStore(task.snapshot)
+    return open_run_folder(folder, task.snapshot, afresh=afresh)

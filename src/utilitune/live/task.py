@@ -1,0 +1,245 @@
+"""A scenario resolved once: what every command and every run needs of it, made when it is first asked for.
+
+A `Scenario` holds descriptions only. A `Task` turns them into objects: the utility, the instances in their
+order, the target, the rules by which its runs are made and judged. Nobody else does that, so a recorded
+matrix is read once and a function is imported once, however many ask for it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.domain import Objective, RunStatus
+from utilitune.errors import ScenarioError, UsageError
+from utilitune.procedures.anytime_evidence import AnytimeEvidence
+from utilitune.procedures.evidence import LiveEvidence
+from utilitune.procedures.judged_evidence import JudgedEvidence
+from utilitune.scenario.features import computed_features, feature_file
+from utilitune.scenario.instances import TEST, instance_source
+from utilitune.scenario.judging import AnytimeJudge, QualityJudge, judge_of
+from utilitune.scenario.model import FailurePolicy, Scenario
+from utilitune.scenario.snapshot import contents, digest
+from utilitune.scenario.targets import build_target
+from utilitune.store import Snapshot
+from utilitune.targets.base import Command, Invocation
+from utilitune.targets.recorded import RecordedTarget
+from utilitune.utility import parse_utility
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from utilitune.execution.backend import Backend, Job
+    from utilitune.execution.runs import RunRules
+    from utilitune.scenario.fingerprints import Fingerprint
+    from utilitune.scenario.instances import InstanceSource
+    from utilitune.spaces import Assignment
+    from utilitune.store.base import StoreReader
+    from utilitune.targets.base import Target
+    from utilitune.targets.base import Task as TargetTask
+    from utilitune.utility import Utility
+
+MOST_WORKERS = 4096
+"""More processes than any machine has cores; such a number is a mistake."""
+
+ENDLESS = 2**31
+"""Stands for the number of instances of a generator without end."""
+
+_HARDLY_WORTH = 0.05
+_LOOKS = 32
+"""At how many captimes runs are looked at where no procedure says at which."""
+
+
+class Task:
+    """What there is to configure, as objects.
+
+    Args:
+        scenario: The description.
+    """
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        self.space = scenario.space
+
+    @classmethod
+    def stored(cls, store: StoreReader) -> Task:
+        """The task of a stored run, as it was when the run began."""
+        return cls(Scenario.from_snapshot(store.snapshot.scenario))
+
+    @cached_property
+    def utility(self) -> Utility:
+        """What an answer is worth after a time.
+
+        Raises:
+            ScenarioError: The scenario is about the quality of solutions: time alone has no utility.
+        """
+        self.scenario.require_runtime()
+        return parse_utility(self.scenario.utility)
+
+    def evidence(self) -> LiveEvidence:
+        """Where the outcomes of training runs go for a procedure to read; nothing is known yet."""
+        if self.scenario.quality is None:
+            return LiveEvidence(self.utility, self.positions)
+        judge = self.judge()
+        if isinstance(judge, AnytimeJudge) and self.scenario.looks_early:
+            evidence = AnytimeEvidence(judge, self.positions)
+            evidence.look_at(np.geomspace(*self.scenario.captimes_s, _LOOKS))
+            return evidence
+        return JudgedEvidence(judge, self.positions)
+
+    def judge(self, instances: InstanceSource | None = None) -> QualityJudge:
+        """What runs on these instances are worth, by default on the training instances."""
+        return judge_of(self.scenario, self.training if instances is None else instances)
+
+    @cached_property
+    def contents(self) -> dict[str, Fingerprint]:
+        """The files whose content gives the runs their meaning, as they are when this is first asked for."""
+        return contents(self.scenario)
+
+    @cached_property
+    def training(self) -> InstanceSource:
+        """The instances it is configured on, in their order."""
+        return instance_source(self.scenario, known=lambda: self.contents)
+
+    @cached_property
+    def test(self) -> InstanceSource:
+        """The instances an answer is evaluated on, in their order."""
+        return instance_source(self.scenario, TEST)
+
+    @property
+    def positions(self) -> int:
+        """How many training instances there are; a large number for a generator without end."""
+        return ENDLESS if self.training.count is None else self.training.count
+
+    @cached_property
+    def target(self) -> Target:
+        """What is run."""
+        return build_target(self.scenario)
+
+    @cached_property
+    def rules(self) -> RunRules:
+        """How a run is made and what it counts as; a target that cannot be run is refused here."""
+        from utilitune.execution.runs import RunRules
+
+        self.target.check()
+        anytime = self.scenario.objective is Objective.ANYTIME
+        return RunRules(self.target, self.scenario.measure, self.scenario.memory_bytes, anytime=anytime)
+
+    @cached_property
+    def given(self) -> tuple[Assignment, ...]:
+        """The configurations to try first: the default and then what the scenario lists, each once."""
+        return tuple(dict.fromkeys([self.space.default(), *self.scenario.initial]))
+
+    @cached_property
+    def abort_on(self) -> frozenset[RunStatus]:
+        """How a run must end for everything to be stopped."""
+        return frozenset(
+            status for status in RunStatus if self.scenario.policy(status) is FailurePolicy.ABORT
+        )
+
+    @cached_property
+    def snapshot(self) -> Snapshot:
+        """What a run folder keeps of the scenario."""
+        return Snapshot(self.scenario.snapshot(), digest(self.scenario, self.contents))
+
+    @property
+    def recorded_cutoff_s(self) -> float | None:
+        """Where recorded runs were stopped; None for a target that is really run."""
+        return self.target.matrix.cutoff_s if isinstance(self.target, RecordedTarget) else None
+
+    @property
+    def usual_captime_s(self) -> float:
+        """The largest captime, or where there is none, the time after which little worth is left."""
+        if self.scenario.quality is not None:
+            return self.scenario.limit_s
+        if self.scenario.max_captime_s is not None:
+            return self.scenario.max_captime_s
+        time_s = self.utility.time_to_fall_to(self.utility.infimum + _HARDLY_WORTH)
+        if not 0 < time_s < float("inf"):
+            raise UsageError("this scenario has no largest captime: say with --captime when to stop a run")
+        return max(time_s, self.scenario.captime0_s)
+
+    def worker_count(self, asked: int | None = None) -> int:
+        """How many runs are made at once: as many as asked for or as the scenario says, else one per core."""
+        from utilitune.execution.machine import available_cores, cores_text
+
+        count = (self.scenario.workers or available_cores()) if asked is None else asked
+        if count < 1:
+            raise UsageError(f"the number of workers must be at least 1, not {count}")
+        if count > MOST_WORKERS:
+            raise UsageError(
+                f"the number of workers must be at most {MOST_WORKERS}, not {count}: each is a process on "
+                f"this machine, which has {cores_text()}"
+            )
+        return count
+
+    def backend(self, workers: int, folder: Path | None = None) -> Backend:
+        """Processes on this machine, or a virtual clock where runs are only looked up.
+
+        Args:
+            workers: How many runs are made at the same time.
+            folder: The run folder, held by us alone; what a kill left alive there is ended first.
+        """
+        from utilitune.execution.local import LocalBackend
+        from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+
+        target = self.target
+        if not isinstance(target, RecordedTarget):
+            return LocalBackend(workers, folder)
+
+        def looked_up(job: Job) -> SimulatedRun:
+            if not isinstance(job.task, Command):
+                raise TypeError("recorded runs are written down as commands")
+            return SimulatedRun(target.runtime_s(job.task))
+
+        return SimulatedBackend(workers, looked_up)
+
+    def command_text(self, assignment: Mapping[str, Any], instance: str = "INSTANCE") -> str:
+        """A configuration as a command line to paste into a shell."""
+        scenario = self.scenario
+        captime_s = scenario.max_captime_s or (scenario.limit_s if scenario.quality else scenario.captime0_s)
+        return task_text(self.target.prepare(Invocation(assignment, instance, scenario.seed, captime_s)))
+
+    def feature_file(self) -> Path | None:
+        """The file of instance features; where a command makes them, those that are missing are made now."""
+        return feature_file(self.scenario, self.training)
+
+    def features(self) -> NDArray[np.float64] | None:
+        """What is known of the training instances, in their order."""
+        from utilitune.proposers.instance_features import read_instance_features
+
+        instances = self.training
+        if instances.count is None or (path := self.feature_file()) is None:
+            return None
+        names = [instances.name(position) for position in range(instances.count)]
+        return read_instance_features(path, names)
+
+    def check_features(self) -> None:
+        """Read the file of instance features, or try the command that makes them on the first instance."""
+        if isinstance(self.scenario.features, str):
+            self.features()
+        elif self.scenario.features is not None:
+            computed_features(self.scenario, self.training, 0)
+
+    def test_count(self) -> int:
+        """How many test instances there are.
+
+        Raises:
+            ScenarioError: They have no end.
+        """
+        if self.test.count is None:
+            raise ScenarioError("the test instances have no end: give their generator a count")
+        return self.test.count
+
+
+def task_text(task: TargetTask) -> str:
+    """What is run, to be repeated by hand: a line for a shell, or a function with its arguments."""
+    if isinstance(task, Command):
+        return task.shell_text()
+    return f"{task.module}:{task.function}({dict(task.arguments)})"

@@ -1,0 +1,195 @@
+"""Which candidate to race next: half by a model, else a neighbour or a crossing of the best, or chance.
+
+The model learns one row per candidate: its parameters, and by how much its runs were quicker than the
+incumbent's on the same instances, the mean of  log(time of the incumbent / time of the candidate).  That is
+smoother than differences of utilities, which saturate. Where the worth of a run does not follow from its
+time, the difference of worths takes its place. The suggestion has the largest expected improvement among
+neighbours and crossings of the best, random draws, and what a short climb from the best of these finds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.search.forest import Growth, Trees, grow, predict
+from utilitune.search.moves import Moves
+from utilitune.search.settings import SuggestionSettings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from utilitune.search.pool import Pool
+    from utilitune.spaces import Assignment, ParameterSpace
+
+_TRIALS = 20
+_FEWEST_RUNS = 3
+
+
+class RandomSuggester:
+    """Candidates by chance."""
+
+    def suggest(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Assignment | None:  # noqa: ARG002 -- the seam
+        """A random configuration that is no candidate yet; None if there seems to be none."""
+        return _first_new(pool, pool.space.sample_codes(generator, _TRIALS))
+
+
+class MixedSuggester:
+    """Candidates by a model, near the best, between the best, and by chance.
+
+    Args:
+        space: The parameters.
+        by_time: Whether the worth of a run follows from its time.
+        seed: What the trees of the model follow from.
+        settings: The shares, and the numbers of the rules.
+    """
+
+    def __init__(
+        self,
+        space: ParameterSpace,
+        *,
+        by_time: bool = True,
+        seed: int = 0,
+        settings: SuggestionSettings | None = None,
+    ) -> None:
+        self.settings = settings or SuggestionSettings()
+        self._moves = Moves(space, self.settings)
+        self._by_time = by_time
+        self._seed = seed
+        self._trees: Trees | None = None
+        self._best = 0.0
+        self._fitted_rows = 0
+        self._fitted_incumbent = -1
+        self._elites: list[int] = []
+
+    def suggest(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Assignment | None:
+        """A configuration that is no candidate yet; None if there seems to be none."""
+        settings = self.settings
+        self._learn(pool, incumbent)
+        kind = generator.random()
+        found: Assignment | None = None
+        if kind < settings.model and self._trees is not None:
+            found = self._by_model(pool, incumbent, self._trees, generator)
+        elif kind < settings.model + settings.neighbour:
+            parents = pool.codes(self._parents(incumbent, _TRIALS, generator))
+            found = _first_new(pool, self._moves.neighbours(parents, generator))
+        elif kind < settings.model + settings.neighbour + settings.crossing:
+            found = _first_new(pool, self._crossings(pool, incumbent, _TRIALS, generator))
+        return found or RandomSuggester().suggest(pool, incumbent, generator)
+
+    # -- the best --------------------------------------------------------------------------------------
+
+    def _parents(self, incumbent: int, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
+        """Whom to vary: the incumbent most often, else one of the elites."""
+        others = np.array(self._elites or [incumbent])
+        drawn = others[generator.integers(len(others), size=count)]
+        return np.where(generator.random(count) < self.settings.incumbent_share, incumbent, drawn)
+
+    def _crossings(
+        self, pool: Pool, incumbent: int, count: int, generator: np.random.Generator
+    ) -> NDArray[np.float64]:
+        first = pool.codes(self._parents(incumbent, count, generator))
+        others = np.array(self._elites or [incumbent])
+        second = pool.codes(others[generator.integers(len(others), size=count)])
+        return self._moves.crossings(first, second, generator)
+
+    # -- the model -------------------------------------------------------------------------------------
+
+    def _learn(self, pool: Pool, incumbent: int) -> None:
+        """Fit the trees anew if enough is new."""
+        settings = self.settings
+        is_new = incumbent != self._fitted_incumbent
+        growth = settings.refit_growth_incumbent if is_new else settings.refit_growth
+        if len(pool) < max(settings.fewest_rows, growth * self._fitted_rows):
+            return
+        self._fitted_rows, self._fitted_incumbent = len(pool), incumbent
+        rows = [each for each in range(len(pool)) if pool.looked_at[each]][-settings.most_rows :]
+        target, runs = self._target(pool, incumbent, rows)
+        weight = runs / (runs + settings.runs_half_weight)
+        features = self._moves.features(pool.codes(rows))
+        columns = max(1, math.ceil(settings.feature_share * features.shape[1]))
+        self._trees = grow(
+            features, target, weight, Growth(settings.trees, settings.leaf, columns), self._seed + len(rows)
+        )
+        mean, _ = predict(self._trees, features)
+        serious = np.flatnonzero(runs >= _FEWEST_RUNS)
+        self._best = float(mean[serious].max(initial=0.0)) if serious.size else 0.0
+        order = serious[np.argsort(-(target * weight + mean * (1 - weight))[serious], kind="stable")]
+        self._elites = [rows[place] for place in order[: settings.elites]]
+
+    def _target(
+        self, pool: Pool, incumbent: int, rows: list[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """By how much each was better than the incumbent on shared instances, and on how many of them."""
+        reference = pool.looked_at[incumbent]
+        most = self.settings.largest_ratio
+        target, runs = np.zeros(len(rows)), np.zeros(len(rows))
+        for place, row in enumerate(rows):
+            total = 0.0
+            count = 0
+            for position, result in pool.looked_at[row].items():
+                against = reference.get(position)
+                if against is None:
+                    continue
+                if not self._by_time:
+                    total += result.worth - against.worth
+                elif result.log_time < math.inf or against.log_time < math.inf:
+                    total += min(most, max(-most, against.log_time - result.log_time))
+                count += 1
+            target[place], runs[place] = total / max(1, count), count
+        return target, np.maximum(runs, 0.1)
+
+    def _by_model(
+        self, pool: Pool, incumbent: int, trees: Trees, generator: np.random.Generator
+    ) -> Assignment | None:
+        settings = self.settings
+        parents = pool.codes(self._parents(incumbent, settings.mutants, generator))
+        codes = np.hstack(
+            [
+                self._moves.neighbours(parents, generator),
+                self._crossings(pool, incumbent, settings.crossings, generator),
+                pool.space.sample_codes(generator, settings.randoms),
+            ]
+        )
+        found, worth = self._most_promising(pool, codes, trees)
+        for _ in range(settings.climbs):
+            if found is None:
+                break
+            around = self._moves.neighbours(np.repeat(found, settings.climbing, axis=1), generator)
+            better, better_worth = self._most_promising(pool, around, trees)
+            if better is None or better_worth <= worth:
+                continue
+            found, worth = better, better_worth
+        return None if found is None else pool.space.assignments(found)[0]
+
+    def _most_promising(
+        self, pool: Pool, codes: NDArray[np.float64], trees: Trees
+    ) -> tuple[NDArray[np.float64] | None, float]:
+        """The configuration with the largest expected improvement that is no candidate yet."""
+        mean, spread = predict(trees, self._moves.features(codes))
+        values = expected_improvement(mean, spread, self._best)
+        for place in np.argsort(-values, kind="stable")[:_TRIALS].tolist():
+            if pool.is_new(codes[:, place]):
+                return codes[:, [place]], float(values[place])
+        return None, -math.inf
+
+
+def expected_improvement(
+    mean: NDArray[np.float64], spread: NDArray[np.float64], best: float
+) -> NDArray[np.float64]:
+    """E[max(0, V − best)] for V normal:  (μ − b)·Φ(z) + σ·φ(z)  with  z = (μ − b)/σ."""
+    from scipy.special import ndtr
+
+    sigma = np.maximum(spread, 1e-6)
+    z = (mean - best) / sigma
+    return np.asarray((mean - best) * ndtr(z) + sigma * np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi))
+
+
+def _first_new(pool: Pool, codes: NDArray[np.float64]) -> Assignment | None:
+    """The first of these configurations that is no candidate yet."""
+    for place in range(codes.shape[1]):
+        if pool.is_new(codes[:, place]):
+            return pool.space.assignments(codes[:, [place]])[0]
+    return None

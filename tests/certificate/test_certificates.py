@@ -1,0 +1,126 @@
+"""Certificates of whole runs: valid as they are written, and the same however the run was made."""
+
+from __future__ import annotations
+
+import pytest
+
+from certificate.certified_runs import by_best_moment, by_quality, by_time, certificate_in, made
+from utilitune.certificate import read_certificate, verify, write_certificate
+from utilitune.errors import DataError, UsageError
+from utilitune.scenario import ListedInstances, Population
+from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    place = tmp_path_factory.mktemp("searched")
+    return made(by_time(place, search=SearchRules()), place / "run")
+
+
+def test_a_run_with_search_has_a_valid_certificate(searched, tmp_path):
+    verdict = verify(searched)
+    assert verdict.valid, verdict.reason
+    assert searched["promise"]["epsilon"] < 0.9
+    assert searched["nominations"]
+    for name in ("certificate.json.gz", "certificate.json"):
+        write_certificate(searched, tmp_path / name)
+        assert verify(read_certificate(tmp_path / name)) == verdict
+
+
+CASES = {
+    "a list": (by_time, {}),
+    "a sample": (by_time, {"population": Population.INFINITE}),
+    "a sample, with search": (by_time, {"population": Population.INFINITE, "search": SearchRules()}),
+    "a fixed set": (by_time, {"options": {"configurations": 6}}),
+    "proposals": (by_time, {"options": {"proposals": 0.5}, "population": Population.INFINITE}),
+    "another method": (by_time, {"search": SearchRules(method="random")}),
+    "quality": (by_quality, {}),
+    "quality, with search": (by_quality, {"search": SearchRules(), "options": {"entropy": "test"}}),
+    "quality, a sample": (by_quality, {"population": Population.INFINITE}),
+    "quality beside the default": (by_quality, {"utility": "compared(to=default, alpha=2)"}),
+    "anytime": (by_best_moment, {}),
+    "anytime, a sample": (by_best_moment, {"population": Population.INFINITE}),
+    "anytime, fixed set": (by_best_moment, {"options": {"configurations": 6}}),
+    "anytime beside the default": (
+        by_best_moment,
+        {"utility": "product(compared(to=default, alpha=2), uniform(k0=16))"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_kind_of_run_has_one(tmp_path, case):
+    make, changes = CASES[case]
+    content = made(make(tmp_path, **changes), tmp_path / "run")
+    verdict = verify(content)
+    assert verdict.valid, verdict.reason
+    assert content["promise"]["epsilon"] < 1.0, "nothing was claimed, so nothing was checked"
+
+
+@pytest.mark.parametrize(
+    ("search", "workers"), [(NO_SEARCH, 1), (NO_SEARCH, 3), (SearchRules(), 1), (SearchRules(), 3)]
+)
+def test_stops_do_not_change_the_digest(tmp_path, search, workers):
+    scenario = by_time(tmp_path, search=search, stop=StopRules(epsilon=0.35, gamma=0.3, runs=4000))
+    straight = made(scenario, tmp_path / "straight", workers)
+    stopped = made(scenario, tmp_path / "stopped", workers, stops=[30, 31, 100, 4000])
+    assert stopped["promise"]["epsilon"] <= 0.35
+    assert stopped["digest"] == straight["digest"]
+    assert certificate_in(tmp_path / "stopped")["digest"] == straight["digest"]
+
+
+@pytest.mark.parametrize("make", [by_time, by_quality, by_best_moment], ids=["time", "quality", "anytime"])
+def test_without_search_the_number_of_workers_does_not_change_the_digest(tmp_path, make):
+    scenario = make(tmp_path, search=NO_SEARCH, stop=StopRules(epsilon=0.35, gamma=0.3, runs=4000))
+    digests = {made(scenario, tmp_path / f"{workers}", workers)["digest"] for workers in (1, 2, 7)}
+    assert len(digests) == 1
+
+
+def test_the_commitment_is_there_from_the_first_run_on_and_stays(tmp_path):
+    scenario = by_time(tmp_path, search=SearchRules(), options={})
+    early = made(scenario, tmp_path / "run", stops=[5])
+    late = made(scenario, tmp_path / "run", stops=[200])
+    assert early["commitment"] == late["commitment"]
+    assert verify(late, commitment=early["commitment"]).valid
+    other = made(scenario, tmp_path / "other", stops=[200])
+    assert other["entropy"] != late["entropy"], "orders of nominees must not be known beforehand"
+    assert "committed" in verify(other, commitment=early["commitment"]).reason
+
+
+def test_the_files_of_the_instances_can_be_compared(tmp_path):
+    names = tuple(f"i{number}.txt" for number in range(30))
+    for name in names:
+        (tmp_path / name).write_text(name)
+    scenario = by_time(tmp_path, training=ListedInstances(names, files=True), stop=StopRules(runs=100))
+    content = made(scenario, tmp_path / "run")
+    assert verify(content, files=tmp_path).valid
+    (tmp_path / names[7]).write_text("something else")
+    assert "'i7.txt' is not the one that was run" in verify(content, files=tmp_path).reason
+    with pytest.raises(UsageError, match="has changed since this run was begun"):
+        certificate_in(tmp_path / "run")
+    (tmp_path / names[7]).unlink()
+    assert "cannot be read" in verify(content, files=tmp_path).reason
+
+
+def test_other_procedures_are_refused_in_a_sentence(tmp_path):
+    scenario = by_time(tmp_path, procedure="oup", options={"configurations": 6}, stop=StopRules(runs=50))
+    with pytest.raises(UsageError, match="certificates exist for runs of wager"):
+        made(scenario, tmp_path / "run")
+
+
+def test_utilities_that_would_have_to_be_run_are_refused_in_a_sentence(tmp_path):
+    own = by_time(tmp_path, utility="python:certificate.test_certificates:worth", stop=StopRules(runs=30))
+    with pytest.raises(UsageError, match="not for Python functions"):
+        made(own, tmp_path / "run")
+
+
+def worth(time_s):
+    return 1.0 / (1.0 + time_s)
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\x1f\x8b\x08\x00", b'{"format": NaN}', b"[" * 100_000])
+def test_what_is_no_certificate_is_refused_in_a_sentence(tmp_path, data):
+    path = tmp_path / "certificate.json.gz"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="certificate"):
+        read_certificate(path)

@@ -1,0 +1,253 @@
+"""Attacks on the checker: whatever is changed is found, also by a forger who hashes everything anew."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import sys
+
+import numpy as np
+import pytest
+
+from certificate.certified_runs import by_best_moment, by_time, claiming, made, resealed
+from utilitune.certificate import betting, verify
+from utilitune.scenario.model import SearchRules, StopRules
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory):
+    place = tmp_path_factory.mktemp("searched")
+    return made(by_time(place, search=SearchRules(), stop=StopRules(runs=250)), place / "run")
+
+
+def places(value, path=()):
+    """The way to every plain value in a certificate."""
+    if isinstance(value, dict | list) and value:
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, part in entries:
+            yield from places(part, (*path, key))
+    else:
+        yield path
+
+
+def change(content, path):
+    """Change one value in place; what undoes it."""
+    holder = content
+    for key in path[:-1]:
+        holder = holder[key]
+    value = holder[path[-1]]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        holder[path[-1]] = "something else" if value != "something else" else "x"
+    else:
+        holder[path[-1]] = value + 1
+    return lambda: holder.__setitem__(path[-1], value)
+
+
+def test_any_single_change_is_found_in_a_thousand_tries(searched):
+    content = copy.deepcopy(searched)
+    ways = list(places(content))
+    found = 0
+    for way in random.Random(7).choices(ways, k=1000):
+        undo = change(content, way)
+        found += not verify(content).valid
+        undo()
+    assert found == 1000
+    assert content == searched
+
+
+def test_a_changed_setting_is_found_although_everything_is_hashed_anew(searched):
+    """Whoever noted the commitment finds it; without it, what does not fit is found all the same."""
+    settled = ["scenario", "seed", "delta", "objective", "utility", "population", "space", "rules", "entropy"]
+    for key in settled:
+        forged = copy.deepcopy(searched)
+        change(forged, next(places(forged[key], (key,))))
+        assert not verify(resealed(forged), commitment=searched["commitment"]).valid, key
+
+
+def columns(content, keep):
+    return {name: [column[i] for i in keep] for name, column in content["runs"].items()}
+
+
+def without(content, number):
+    return [each for index, each in enumerate(content["configurations"]) if index != number]
+
+
+def ran(content, number, position, **changes):
+    """The log with one run changed."""
+    runs = copy.deepcopy(content["runs"])
+    at = list(zip(runs["configuration"], runs["position"], strict=True)).index((number, position))
+    for name, value in changes.items():
+        runs[name][at] = value
+    return runs
+
+
+def first_stopped(content):
+    runs = content["runs"]
+    at = runs["status"].index("timeout")
+    return runs["configuration"][at], runs["position"][at], runs["captime_s"][at]
+
+
+def test_a_forger_who_seals_anew_is_found_out_all_the_same(searched):
+    order = searched["instances"]["order"]
+    turned = {**searched["instances"], "order": [order[1], order[0], *order[2:]]}
+    draws = [n for n, each in enumerate(searched["configurations"]) if each["origin"] == "random"]
+    other = copy.deepcopy(searched["configurations"])
+    other[draws[3]]["values"] = dict(other[draws[4]]["values"])
+    renamed = copy.deepcopy(searched["configurations"])
+    renamed[draws[1]]["origin"] = "user"
+    promise, rules = searched["promise"], searched["rules"]
+    count = len(searched["runs"]["position"])
+    number, position, captime_s = first_stopped(searched)
+    space = json.loads(searched["space"])
+    next(iter(space["parameters"].values()))["range"] = [0.1, 1.0]
+    wrong = [
+        ("sentence says something else", claiming(searched, epsilon=promise["epsilon"] / 3)),
+        ("sentence says something else", claiming(searched, condition="")),
+        ("no whole number", claiming(searched, answer=float(promise["answer"]))),
+        ("no number", claiming(searched, epsilon="0.1")),
+        ("another set", claiming(searched, gamma=None)),
+        ("other entries", claiming(searched, sure=True)),
+        ("do not prove a gain", claiming(searched, gain=0.99)),
+        ("order that follows from the seed", resealed(searched, instances=turned)),
+        ("order that follows from the seed", resealed(searched, seed=searched["seed"] + 1)),
+        ("random draw 4", resealed(searched, configurations=other)),
+        ("given after others", resealed(searched, configurations=renamed)),
+        ("random draw", resealed(searched, configurations=without(searched, draws[2]))),
+        ("random draw 1 is not", resealed(searched, space=json.dumps(space))),
+        ("not in order", resealed(searched, runs=columns(searched, range(count - 1, -1, -1)))),
+        ("counts twice", resealed(searched, runs=columns(searched, [0, *range(count)]))),
+        ("stopped at another time", resealed(searched, runs=ran(searched, number, position, captime_s=99.0))),
+        (
+            "after its captime",
+            resealed(
+                searched,
+                runs=ran(searched, number, position, status="finished", runtime_s=captime_s + 1),
+            ),
+        ),
+        ("no share of δ", resealed(searched, rules={**rules, "chosen": False})),
+        ("no share of δ", resealed(searched, rules={**rules, "given": False})),
+        ("settled otherwise", resealed(searched, rules={**rules, "default": False})),
+        ("another number of configurations", resealed(searched, rules={**rules, "space_size": 3})),
+        ("fixed set", resealed(searched, rules={**rules, "fixed": 3})),
+        ("no entropy", resealed(searched, entropy=None)),
+        ("δ must lie between", resealed(searched, delta=0.0)),
+        ("is no number", resealed(searched, delta=True)),
+        ("other entries", resealed(searched, note="trust me")),
+        ("nobody knows the objective", resealed(searched, objective={"kind": "luck"})),
+        ("about a list, but there is none", resealed(searched, instances={**turned, "listed": None})),
+    ]
+    told = [(reason, verify(forged)) for reason, forged in wrong]
+    assert [reason for reason, verdict in told if verdict.valid] == []
+    assert [(reason, verdict.reason) for reason, verdict in told if reason not in verdict.reason] == []
+
+
+def sentence_of(content, **changes):
+    """The promise with another claim, and the sentence that fits it."""
+    from utilitune.domain import Promise
+
+    claim = {**content["promise"], **changes}
+    said = Promise(
+        claim["epsilon"],
+        content["delta"],
+        claim["gamma"],
+        len(content["configurations"]),
+        content["population"],
+        claim["condition"],
+        gain=claim["gain"],
+    )
+    return {**claim, "sentence": said.sentence()}
+
+
+def test_claims_that_the_runs_do_not_prove_are_found_out(searched):
+    promise = searched["promise"]
+    few = columns(searched, range(40))
+    claims = {
+        "within ε": {"promise": sentence_of(searched, epsilon=promise["epsilon"] / 2)},
+        "too few random draws": {"promise": sentence_of(searched, gamma=promise["gamma"] / 5)},
+        "do not prove": {"runs": few},
+        "a smaller δ": {
+            "delta": 1e-9,
+            "promise": sentence_of({**searched, "delta": 1e-9}),
+        },
+    }
+    for name, changes in claims.items():
+        assert not verify(resealed(searched, **changes)).valid, name
+
+
+def test_a_nominee_is_judged_along_its_own_order_only(tmp_path):
+    scenario = by_time(tmp_path, stop=StopRules(epsilon=0.5, gamma=0.3, runs=1500))
+    content = made(scenario, tmp_path / "run", found=scenario.space.validate({"x": 0.31}))
+    (nomination,) = content["nominations"]
+    assert content["promise"]["answer"] == nomination["configuration"]
+    assert verify(content).valid
+    another = {"configuration": 3, "first_position": 0}
+    given = copy.deepcopy(content["configurations"])
+    given[-1]["origin"] = "user"
+    for name, changes in {
+        "the entropy of another run": {"entropy": "another"},
+        "another place among the nominations": {"nominations": [another, nomination]},
+        "no nomination": {"nominations": []},
+        "given instead of nominated": {"configurations": given, "nominations": []},
+    }.items():
+        assert not verify(resealed(content, **changes)).valid, name
+
+
+def test_a_claim_about_another_configuration_needs_its_own_proof(searched):
+    """The promise holds for every answer at once, so what is accepted here is proved, and true."""
+    valid = 0
+    for answer in range(0, len(searched["configurations"]), 7):
+        if answer != searched["promise"]["answer"]:
+            valid += verify(resealed(searched, promise=sentence_of(searched, answer=answer))).valid
+    assert valid == 0
+
+
+def test_leaving_runs_out_never_helps(searched):
+    """So it does not matter whether a forger has dropped what did not please."""
+    generator = np.random.default_rng(3)
+    count = len(searched["runs"]["position"])
+    stronger = sentence_of(searched, epsilon=searched["promise"]["epsilon"] * 0.97)
+    assert not verify(resealed(searched, promise=stronger)).valid
+    for share in (0.02, 0.1, 0.3, 0.6):
+        keep = np.flatnonzero(generator.random(count) > share).tolist()
+        assert not verify(resealed(searched, promise=stronger, runs=columns(searched, keep))).valid
+
+
+def test_a_bound_without_a_run_is_never_larger():
+    generator = np.random.default_rng(4)
+    for population in (0, 50):
+        for _ in range(40):
+            values = generator.random(30) * (generator.random(30) < 0.7)
+            weaker = values.copy()
+            weaker[generator.integers(30)] = 0.0
+            whole = betting.lower_bound(values, population, 0.01)
+            assert betting.lower_bound(weaker, population, 0.01) <= whole + 1e-9
+
+
+def test_nothing_in_a_certificate_is_executed(searched, tmp_path, monkeypatch):
+    (tmp_path / "evil.py").write_text("import sys\nsys.evil = True\ndef worth(t): return 1.0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for text in ("python:evil:worth", "product(python:evil:worth, uniform(k0=1))", "PYTHON:evil:worth"):
+        assert "not run here" in verify(resealed(searched, utility=text)).reason
+    assert not hasattr(sys, "evil")
+
+
+@pytest.mark.parametrize("depth", [10_000, 200_000])
+def test_a_space_that_is_nested_without_end_is_refused(searched, depth):
+    assert not verify(resealed(searched, space="[" * depth)).valid
+
+
+def test_positions_that_would_fill_the_memory_are_refused(searched):
+    runs = copy.deepcopy(searched["runs"])
+    runs["position"][-1] = 2**60
+    forged = resealed(searched, runs=runs, population="infinite")
+    assert "not listed" in verify(forged).reason
+
+
+def test_a_better_moment_that_was_not_reported_is_found_out(tmp_path):
+    content = made(by_best_moment(tmp_path, stop=StopRules(runs=150)), tmp_path / "run")
+    assert verify(content).valid
+    weaker = copy.deepcopy(content["runs"])
+    weaker["trace"] = [[] for _ in weaker["trace"]]
+    assert not verify(resealed(content, runs=weaker)).valid

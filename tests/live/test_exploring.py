@@ -1,0 +1,170 @@
+"""Search beside a proof, on a virtual clock: shares, nominations, resuming, and what the answer is."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from live.simulated_scenarios import backend, make_scenario
+from utilitune.errors import ScenarioError
+from utilitune.live.hunting import searcher_named
+from utilitune.live.running import run_scenario, settings_of
+from utilitune.scenario import Population
+from utilitune.scenario.model import SearchRules, StopRules
+from utilitune.store import read_run_folder
+from utilitune.store.records import Origin
+
+
+def searching(tmp_path, share=0.5, runs=400, **changes):
+    usual = {
+        "procedure": "wager",
+        "options": {},
+        "population": Population.FINITE,
+        "search": SearchRules(share),
+        "stop": StopRules(runs=runs),
+        "workers": 1,
+    }
+    return make_scenario(tmp_path, **(usual | changes))
+
+
+def facts(folder):
+    """Everything a run has stored that must not depend on timing."""
+    with closing(read_run_folder(folder)) as store:
+        return (
+            [(record.index, record.assignment, record.origin) for record in store.configurations()],
+            [(run.request, run.outcome.runtime_s) for run in store.runs()],
+            store.nominations(),
+        )
+
+
+def go(scenario, folder, workers=1):
+    settings = replace(settings_of(scenario), workers=workers)
+    return run_scenario(scenario, folder, settings, backend=backend(workers))
+
+
+def test_candidates_are_stored_as_such_and_the_best_is_nominated(tmp_path):
+    result = go(searching(tmp_path, runs=1000, options={"entropy": "fixed"}), tmp_path / "run")
+    with closing(read_run_folder(tmp_path / "run")) as store:
+        records, nominated = store.configurations(), store.nominations()
+        assert store.facts()["entropy"]
+    assert {Origin.DEFAULT, Origin.RANDOM, Origin.CANDIDATE} == {record.origin for record in records}
+    assert nominated
+    assert all(records[number].origin is Origin.CANDIDATE for number in nominated)
+    assert result.best in [records[number].assignment for number in nominated]
+    assert abs(result.best["x"] - 0.3) < 0.15
+
+
+def test_random_draws_do_not_depend_on_the_search(tmp_path):
+    def draws(name, **changes):
+        go(searching(tmp_path, **changes), tmp_path / name)
+        with closing(read_run_folder(tmp_path / name)) as store:
+            return [each.assignment for each in store.configurations() if each.origin is Origin.RANDOM]
+
+    with_search, without = draws("with", runs=500), draws("without", share=0.0, options={"proposals": 0.0})
+    shared = min(len(with_search), len(without))
+    assert shared > 3
+    assert with_search[:shared] == without[:shared]
+
+
+@pytest.mark.parametrize("population", list(Population))
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(tmp_path, population, seed):
+    same = {"population": population, "seed": seed, "options": {"entropy": "the same"}}
+    go(searching(tmp_path, runs=400, **same), tmp_path / "whole")
+    moments = random.Random(seed)
+    runs = 0
+    while runs < 400:
+        runs = min(400, runs + moments.randint(1, 40))
+        go(searching(tmp_path, runs=runs, **same), tmp_path / "parts")
+    whole, parts = facts(tmp_path / "whole"), facts(tmp_path / "parts")
+    assert len(whole[1]) == 400
+    assert whole[2], "nothing was nominated: the test shows nothing"
+    assert parts == whole
+
+
+def test_without_a_share_nothing_is_searched(tmp_path):
+    go(searching(tmp_path, share=0.0, runs=100), tmp_path / "run")
+    with closing(read_run_folder(tmp_path / "run")) as store:
+        assert Origin.CANDIDATE not in {record.origin for record in store.configurations()}
+        assert store.nominations() == []
+
+
+def test_a_run_begun_without_search_goes_on_without(tmp_path):
+    go(searching(tmp_path, share=0.0, runs=100), tmp_path / "run")
+    go(searching(tmp_path, share=0.5, runs=200), tmp_path / "run")
+    with closing(read_run_folder(tmp_path / "run")) as store:
+        assert Origin.CANDIDATE not in {record.origin for record in store.configurations()}
+
+
+def test_several_workers_search_and_prove(tmp_path):
+    result = go(searching(tmp_path, runs=400, workers=3), tmp_path / "run", workers=3)
+    assert abs(result.best["x"] - 0.3) < 0.15
+
+
+def test_an_endless_source_judges_nominees_on_fresh_instances(tmp_path):
+    result = go(searching(tmp_path, population=Population.INFINITE, runs=400), tmp_path / "run")
+    assert abs(result.best["x"] - 0.3) < 0.2
+
+
+def test_a_found_configuration_gets_its_promise(tmp_path):
+    scenario = searching(tmp_path, runs=1200, stop=StopRules(epsilon=0.4, runs=1200))
+    found = scenario.space.validate({"x": 0.31})
+    settings = replace(settings_of(scenario), workers=1, found=found)
+    result = run_scenario(scenario, tmp_path / "proof", settings, backend=backend(1))
+    assert result.best == found
+    assert result.progress.epsilon <= 0.4
+    assert result.stop_reason.code == "epsilon-reached"
+    with closing(read_run_folder(tmp_path / "proof")) as store:
+        assert len(store.nominations()) == 1
+
+
+class AtTheQuickEnd:
+    """A user's suggester."""
+
+    def __init__(self, task):
+        self.space = task.space
+
+    def suggest(self, pool, incumbent, generator):
+        return self.space.validate({"x": 0.25 + 0.1 * float(generator.random())})
+
+
+def test_a_class_of_the_user_searches(tmp_path):
+    scenario = searching(tmp_path, runs=150, search=SearchRules(0.5, f"{__name__}:AtTheQuickEnd"))
+    result = go(scenario, tmp_path / "run")
+    assert 0.25 <= result.best["x"] <= 0.35
+
+
+@pytest.mark.parametrize("method", ["utilitunes", "nowhere:Searcher", "math:nothing"])
+def test_an_unknown_method_is_refused(method):
+    with pytest.raises(ScenarioError, match="search method"):
+        searcher_named(method)
+
+
+def test_a_class_that_is_no_searcher_is_refused(tmp_path):
+    scenario = searching(tmp_path, runs=50, search=SearchRules(0.5, "builtins:id"))
+    with pytest.raises(ScenarioError, match="neither"):
+        go(scenario, tmp_path / "run")
+
+
+@pytest.mark.parametrize("population", list(Population))
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_a_resumed_run_stands_where_an_uninterrupted_one_stands(tmp_path, workers, population):
+    """Search and proof meet at milestones: stops and the speed of workers change nothing that is proved."""
+    scenario = searching(tmp_path, population=population, options={"entropy": "fixed"})
+
+    def stand(name, *stops):
+        for runs in stops:
+            again = replace(scenario, stop=StopRules(runs=runs, epsilon=0.3, gamma=0.3))
+            result = go(again, tmp_path / name, workers)
+        with closing(read_run_folder(tmp_path / name)) as store:
+            nominations = [store.configurations()[number].assignment for number in store.nominations()]
+        now = result.progress
+        return now.epsilon, now.gamma, now.gain, now.rounds, result.best, nominations
+
+    straight = stand("straight", 3000)
+    assert straight[-1], "nothing was nominated"
+    assert stand("straight", 3000) == straight, "a resumed run has lost something"
+    assert stand("stopped", 40, 130, 3000) == straight

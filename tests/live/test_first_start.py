@@ -1,0 +1,91 @@
+"""What later starts owe to the first one; draws that repeat others; the gain over the default."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+
+import pytest
+
+from live.simulated_scenarios import backend, make_scenario
+from utilitune.live.first_start import FRESH_FROM, announced_gamma
+from utilitune.live.running import run_scenario, settings_of
+from utilitune.scenario import ListedInstances, Population
+from utilitune.spaces import ParameterSpace
+from utilitune.stopping import Budget
+from utilitune.store import read_run_folder
+from utilitune.store.records import Origin
+
+LEVELS = ParameterSpace.from_tables({"x": {"type": "categorical", "values": [0.1, 0.3, 0.9], "default": 0.9}})
+
+
+def wager(tmp_path, *, instances: int = 40, proposals: float = 0, epsilon: float | None = None, **changes):
+    """A list of instances and a default."""
+    scenario = make_scenario(
+        tmp_path,
+        procedure="wager",
+        options={"proposals": proposals},
+        population=Population.FINITE,
+        training=ListedInstances(tuple(f"i{n}" for n in range(instances)), files=False),
+    )
+    scenario = replace(scenario, **changes)
+    return replace(scenario, stop=replace(scenario.stop, epsilon=epsilon))
+
+
+def play(scenario, folder, runs: float = 150):
+    settings = replace(settings_of(scenario, workers=1), budget=Budget(max_runs=runs))
+    return run_scenario(scenario, folder, settings, backend=backend(1))
+
+
+def stored(folder):
+    with contextlib.closing(read_run_folder(folder)) as store:
+        return store.facts(), store.configurations(), list(store.runs())
+
+
+def test_the_gain_over_the_default_is_part_of_the_promise(tmp_path):
+    result = play(wager(tmp_path), tmp_path / "run", runs=600)
+    assert result.progress.gain is not None
+    assert result.progress.gain > 0
+    assert result.promise.gain == result.progress.gain
+    with contextlib.closing(read_run_folder(tmp_path / "run")) as store:
+        assert store.last_progress().progress == result.progress
+
+
+def test_a_space_of_three_is_run_once_and_known_wholly(tmp_path):
+    result = play(wager(tmp_path, space=LEVELS, epsilon=0.01), tmp_path / "run", runs=2000)
+    _, configurations, runs = stored(tmp_path / "run")
+    ran = {run.request.configuration for run in runs}
+    values = [configurations[number].assignment["x"] for number in sorted(ran)]
+    assert len(values) == len(set(values)) <= 3
+    assert len(configurations) > 3, "draws were repeated"
+    assert result.progress.gamma == 0.0
+    assert result.best == {"x": 0.3}
+    assert "all configurations that can be set" in result.promise.sentence()
+
+
+def test_other_settings_at_a_restart_put_proposals_behind_all_stored_runs(tmp_path):
+    """The user has seen results; the procedure would walk through a part of them only before it proposes."""
+
+    def aiming(epsilon: float):
+        return wager(tmp_path, instances=300, proposals=0.5, epsilon=epsilon, population=Population.INFINITE)
+
+    play(aiming(0.4), tmp_path / "run", runs=120)
+    play(aiming(0.4), tmp_path / "run", runs=130)
+    facts, before, runs = stored(tmp_path / "run")
+    assert FRESH_FROM not in facts, "the same settings go on as if nothing had been"
+    behind = 1 + max(run.request.position for run in runs)
+    play(aiming(0.05), tmp_path / "run", runs=600)
+    facts, configurations, _ = stored(tmp_path / "run")
+    assert int(facts[FRESH_FROM]) == behind
+    proposals = [each for each in configurations[len(before) :] if each.origin is Origin.MODEL]
+    assert all(each.first_position >= behind for each in proposals)
+
+
+@pytest.mark.parametrize("later", [None, 0.01])
+def test_the_gamma_of_the_first_start_stays_the_announced_one(tmp_path, later):
+    scenario = wager(tmp_path)
+    first = replace(scenario, stop=replace(scenario.stop, gamma=0.2))
+    play(first, tmp_path / "run", runs=5)
+    again = replace(scenario, stop=replace(scenario.stop, gamma=later))
+    with contextlib.closing(read_run_folder(tmp_path / "run")) as store:
+        assert announced_gamma(store, settings_of(again).specification) == 0.2

@@ -1,0 +1,90 @@
+"""Instances that a command makes: each is there before its first run."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.live.running import run_scenario, settings_of
+from utilitune.scenario import read_scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from utilitune.execution.backend import Job
+
+SCENARIO = """
+utility = "uniform(k0=10)"
+[target]
+command = ["true", "{{parameters}}", "{{instance}}"]
+[parameters.a]
+type = "bool"
+[instances]
+training = {{ generator = [{python}, "-I", "-S", "make.py", "{{seed}}", "{{output}}"], suffix = ".txt" }}
+[budget]
+runs = 6
+[procedure]
+name = "oup"
+configurations = 2
+"""
+
+
+def test_every_run_finds_its_instance(tmp_path: Path):
+    (tmp_path / "make.py").write_text("import sys; open(sys.argv[2], 'w').write(sys.argv[1])")
+    (tmp_path / "scenario.toml").write_text(SCENARIO.format(python=json.dumps(sys.executable)))
+    missing = []
+
+    def behaves(job: Job) -> SimulatedRun:
+        instance = tmp_path / job.task.argv[-1]
+        if not instance.exists():
+            missing.append(instance)
+        return SimulatedRun(0.5)
+
+    result = run_scenario(read_scenario(tmp_path / "scenario.toml"), backend=SimulatedBackend(2, behaves))
+    assert result.progress.runs == 6
+    assert missing == []
+    assert result.stop_reason.code == "run-limit"
+
+
+def test_a_stop_is_obeyed_while_an_instance_is_made(tmp_path: Path):
+    (tmp_path / "make.py").write_text("import time; open('run/stop-requested', 'w'); time.sleep(60)")
+    (tmp_path / "scenario.toml").write_text(SCENARIO.format(python=json.dumps(sys.executable)))
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    backend = SimulatedBackend(2, lambda job: SimulatedRun(0.5))
+    result = run_scenario(scenario, tmp_path / "run", backend=backend)
+    assert result.stop_reason.code == "stop-requested"
+    assert result.progress.runs == 0
+
+
+PATIENT = """
+import os, sqlite3, sys, time
+begun = len(os.listdir("begun"))
+kept = sqlite3.connect("file:run/run.sqlite?mode=ro", uri=True, isolation_level=None)
+deadline_s = time.monotonic() + 20
+while begun and next(kept.execute("SELECT count(*) FROM runs"))[0] < begun:
+    if time.monotonic() > deadline_s:
+        sys.exit("a run that has ended was not kept")
+    time.sleep(0.02)
+open(sys.argv[2], "w").close()
+"""
+SOLVE = """
+import os, sys, time
+open(f"begun/{os.getpid()}", "w").close()
+time.sleep(0.1 if "--a=true" in sys.argv else 0.4)
+"""
+
+
+def test_a_run_that_ends_while_an_instance_is_made_is_kept_at_once(tmp_path: Path):
+    (tmp_path / "make.py").write_text(PATIENT)
+    (tmp_path / "solve.py").write_text(SOLVE)
+    (tmp_path / "begun").mkdir()
+    python = json.dumps(sys.executable)
+    text = SCENARIO.format(python=python).replace('"true"', f'{python}, "-I", "-S", "solve.py"')
+    (tmp_path / "scenario.toml").write_text(text)
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    result = run_scenario(scenario, tmp_path / "run", settings_of(scenario, workers=2))
+    assert result.stop_reason.code == "run-limit"
+    requests = [(run["configuration"], run["position"], run["captime_s"]) for run in result.runs]
+    assert len(set(requests)) == len(requests) == 6

@@ -1,0 +1,60 @@
+"""Which test instances are training instances, too: by name, by place and by content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from live.simulated_scenarios import make_scenario
+from utilitune.scenario import GeneratedInstances, ListedInstances, overlap
+from utilitune.scenario.overlap import trained_on
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def same(folder: Path, training: list[str], test: list[str], *, files: bool = True) -> tuple[str, ...]:
+    ours, theirs = (ListedInstances(tuple(names), files=files) for names in (training, test))
+    return trained_on(make_scenario(folder, training=ours, test=theirs))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train").mkdir()
+    (tmp_path / "test").mkdir()
+    for name, text in {"train/a": "one", "train/b": "two", "test/c": "three", "test/d": "two"}.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_by_name(folder: Path):
+    assert same(folder, ["a", "b"], ["c", "b", "b"], files=False) == ("b",)
+    assert same(folder, ["a", "b"], ["c", "d"], files=False) == ()
+
+
+def test_by_place(folder: Path):
+    (folder / "test" / "link").symlink_to(folder / "train" / "a")
+    assert same(folder, ["train/a"], ["test/../train/a", "test/c", "test/link"]) == (
+        "test/../train/a",
+        "test/link",
+    )
+    assert same(folder, ["train/a"], [str(folder / "train" / "a")]) == (str(folder / "train" / "a"),)
+
+
+def test_by_content(folder: Path):
+    assert same(folder, ["train/a", "train/b"], ["test/c", "test/d"]) == ("test/d",)
+    assert same(folder, ["train/a", "train/b"], ["test/d"], files=False) == ("test/d",)
+
+
+def test_content_is_read_only_where_that_is_cheap(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(overlap, "MOST_BYTES", 8)
+    assert same(folder, ["train/b"], ["test/d"]) == ("test/d",)  # three bytes twice
+    assert same(folder, ["train/a", "train/b"], ["test/d"]) == ()
+
+
+def test_files_that_are_missing_and_instances_that_are_made(folder: Path):
+    assert same(folder, ["train/a", "gone"], ["test/c", "lost"]) == ()
+    made = GeneratedInstances(("make", "{output}"), "made", count=5)
+    assert trained_on(make_scenario(folder, training=made, test=made)) == ()
+    assert trained_on(make_scenario(folder)) == ()

@@ -1,0 +1,154 @@
+"""The search as a whole: who races first, what is owed, when it ends, and what it never nominates."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from utilitune.errors import UsageError
+from utilitune.search.base import DEFAULT, SearchTask, Seen
+from utilitune.search.racing import RacingSearch
+from utilitune.search.settings import SearchSettings
+from utilitune.search.suggesting import MixedSuggester, RandomSuggester, expected_improvement
+from utilitune.spaces import ParameterSpace
+from utilitune.testing.searchers import SPACE, UTILITY, improvable
+
+
+def play(search: RacingSearch, times_s, runs: int, utility=UTILITY) -> list:
+    """Make runs one by one; the wanted runs in their order."""
+    made = []
+    for _ in range(runs):
+        wanted = search.wanted(1)
+        if not wanted:
+            break
+        run = wanted[0]
+        time_s = times_s(search.candidates[run.candidate], run.position)
+        if time_s < run.captime_s:
+            search.tell(run, Seen(time_s, time_s, float(utility(time_s))))
+        else:
+            search.tell(run, Seen(math.inf, run.captime_s, float(utility(math.inf))))
+        made.append(run)
+    return made
+
+
+def search_for(**changes) -> RacingSearch:
+    task = SearchTask(
+        **{"space": SPACE, "utility": UTILITY, "positions": 40, "largest_captime_s": 300.0} | changes
+    )
+    return RacingSearch(task, MixedSuggester(task.space, by_time=task.by_time, seed=task.seed))
+
+
+def test_the_default_is_run_first_at_the_full_captime():
+    made = play(search_for(), improvable, 8)
+    assert [(run.candidate, run.position) for run in made] == [(DEFAULT, position) for position in range(8)]
+    assert len({run.captime_s for run in made}) == 1
+
+
+def test_the_first_runs_are_wanted_at_once_by_many_workers():
+    search = search_for(workers=6)
+    assert [run.position for run in search.wanted(6)] == list(range(6))
+
+
+def test_given_configurations_are_raced_first():
+    given = tuple(SPACE.sample(np.random.default_rng(3), 3))
+    search = search_for(given=given)
+    play(search, improvable, 200)
+    assert tuple(search.candidates[1:4]) == given
+
+
+def test_nothing_is_wanted_once_a_small_space_is_used_up():
+    space = ParameterSpace.from_tables({"n": {"type": "integer", "range": [1, 4], "default": 2}})
+    search = RacingSearch(SearchTask(space, UTILITY, 5, 100.0), MixedSuggester(space))
+    play(search, lambda configuration, position: 12.0 / configuration["n"], 1000)
+    assert search.wanted(3) == []
+    assert sorted(each["n"] for each in search.candidates) == [1, 2, 3, 4]
+    assert search.candidates[search.nominee()]["n"] == 4
+
+
+def test_where_quality_counts_every_run_goes_to_the_end():
+    search = search_for(by_time=False, largest_captime_s=7.0)
+    for _ in range(150):
+        run = search.wanted(1)[0]
+        assert run.captime_s == 7.0
+        worth = float(search.candidates[run.candidate]["speed"])
+        search.tell(run, Seen(3.0, 3.0, worth))
+    assert search.candidates[search.nominee()]["speed"] > SPACE.default()["speed"] + 0.2
+
+
+def test_an_endless_source_is_used_from_the_front():
+    search = search_for(positions=None)
+    made = play(search, improvable, 600)
+    assert {run.position for run in made} == set(range(max(run.position for run in made) + 1))
+
+
+def test_the_incumbent_is_owed_more_instances_the_more_is_spent():
+    search = search_for()
+    play(search, improvable, 300)
+    few = len(search.pool.looked_at[search.incumbent])
+    play(search, improvable, 3000)
+    assert few < len(search.pool.looked_at[search.incumbent]) <= 40
+
+
+def test_the_default_keeps_being_run_beside_the_incumbent():
+    search = search_for()
+    play(search, improvable, 3000)
+    assert search.incumbent != DEFAULT
+    shared, difference = search.pool.paired(search.incumbent, DEFAULT)
+    assert 2 * shared >= len(search.pool.looked_at[search.incumbent]) - 2
+    assert difference > 0.0
+
+
+def test_an_incumbent_that_turns_out_worse_than_the_default_is_given_up():
+    lucky = 8  # everything new is quick on the first instances only, where the default is slow
+
+    def times_s(configuration, position):
+        is_default = configuration == SPACE.default()
+        return (20.0 if position < lucky else 1.0) if is_default else (5.0 if position < lucky else 60.0)
+
+    search = search_for()
+    play(search, times_s, 4000)
+    assert search.nominee() == DEFAULT
+
+
+def test_all_owed_runs_of_a_winner_are_at_the_full_captime_or_finished():
+    search = search_for()
+    full_s = play(search, improvable, 1)[0].captime_s
+    for _ in range(40):
+        play(search, improvable, 40)
+        results = search.pool.looked_at[search.incumbent].values()
+        assert all(not each.stopped or each.time_s == full_s for each in results)
+
+
+def test_more_than_one_worker_overlaps_races():
+    search = search_for(workers=4)
+    play(search, improvable, 8)
+    assert len({run.candidate for run in search.wanted(4)}) == 4
+
+
+def test_settings_are_heeded():
+    search = RacingSearch(
+        SearchTask(SPACE, UTILITY, 40, 300.0), RandomSuggester(), SearchSettings(fewest_runs=3)
+    )
+    made = play(search, improvable, 4)
+    assert [run.candidate for run in made] == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"positions": 0},
+        {"largest_captime_s": 0.0},
+        {"workers": 0},
+        {"by_time": False, "largest_captime_s": math.inf},
+    ],
+)
+def test_a_task_that_makes_no_sense_is_refused(wrong: dict):
+    with pytest.raises(UsageError):
+        search_for(**wrong)
+
+
+def test_expected_improvement():
+    values = expected_improvement(np.array([0.0, 1.0, -1.0]), np.array([1.0, 0.0, 0.0]), 0.0)
+    assert values == pytest.approx([1 / math.sqrt(2 * math.pi), 1.0, 0.0], abs=1e-9)
