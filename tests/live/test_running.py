@@ -246,7 +246,7 @@ def test_a_target_that_always_crashes_stops_after_a_few_failures_and_says_how_to
     scenario = make_scenario(tmp_path)
     broken = SimulatedBackend(1, lambda job: SimulatedRun(0.1, exit_code=3))
     with pytest.raises(
-        TargetError, match=r"5 runs in a row.*exit code 3.*reproduces one of them: cd .* --x=0.9"
+        TargetError, match=r"^\d+ runs in a row.*exit code 3.*reproduces one of them: cd .* --x="
     ):
         run_scenario(scenario, tmp_path / "run", settings(scenario), backend=broken)
 

@@ -192,7 +192,8 @@ def complete(
 
     workers = backend.free_slots
     settings = {"captime_s": grid.captime_s, "workers": workers}
-    terms = Terms(grid.budget, workers, grid.instances, settings=settings)
+    among = len({configuration for configuration, _ in pairs})
+    terms = Terms(grid.budget, workers, grid.instances, settings=settings, configurations=among)
     live = LiveRun(grid.task, store, asker, terms, Listeners(on_event=tell))
     with live.session():
         live.keep(*grid.configurations)

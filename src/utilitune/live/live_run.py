@@ -79,6 +79,7 @@ class Terms:
         instances: What runs are made on; the training instances if left out.
         earlier: Runs of an earlier run folder that count here too.
         settings: What the store keeps of this start.
+        configurations: How many configurations there are, if no more can join.
     """
 
     budget: Budget = NO_LIMIT
@@ -86,6 +87,7 @@ class Terms:
     instances: InstanceSource | None = None
     earlier: EarlierRuns | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    configurations: int | None = None
 
 
 class LiveRun:
@@ -118,7 +120,7 @@ class LiveRun:
         self.assignments: dict[int, Assignment] = {}
         self.next_number = 0
         self._listeners = listeners or Listeners()
-        self._failures = FailureWatch()
+        self._failures = FailureWatch(self.terms.configurations)
         self._stop: StopReason | None = None
         self._points = LogSpacing(POINTS_PER_DECADE)
         self._leader = -1
@@ -290,7 +292,7 @@ class LiveRun:
         for record in self.store.runs():
             if not record.taken_over:
                 self.spending.note(record.outcome)
-                self._failures.note(record.outcome)
+                self._failures.note(record.request.configuration, record.outcome)
             self.asker.hear(Ended(record.request, record.outcome, record.taken_over))
             known.add(record.request)
         before = self.store.sessions()[:-1]  # the last one is this one
@@ -344,7 +346,7 @@ class LiveRun:
 
     def _judge_failure(self, run: UnderWay, outcome: RunOutcome) -> None:
         """Stop at a target that keeps failing, and where the scenario says to."""
-        how_often = self._failures.note(outcome)
+        how_often = self._failures.note(run.request.configuration, outcome)
         if how_often:
             self.stop(target_fails(outcome, how_often, self._reproduce(run.invocation)))
         elif outcome.status in self.task.abort_on:
