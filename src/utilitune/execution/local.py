@@ -18,13 +18,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution import cgroups, leftovers, platform, wire
 from utilitune.execution.leftovers import MARK, Traces
+from utilitune.execution.messages import as_message, as_result
 from utilitune.execution.watcher import guard_supervisor
-from utilitune.targets.base import REPORTED, Call, Ending, RawResult
+from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -95,7 +96,7 @@ class LocalBackend:
         self._submitted += 1
         slot.job_id = job_id
         slot.number = self._submitted
-        slot.message = wire.encode({"id": slot.number, **_as_message(job)})
+        slot.message = wire.encode({"id": slot.number, **as_message(job)})
         slot.launches = 1
         self._by_job[job_id] = slot
         slot.send(slot.message)
@@ -159,7 +160,7 @@ class LocalBackend:
                 raise RuntimeError(f"the supervisor of a run failed:\n{message['defect']}")
             if slot.job_id is None:
                 raise RuntimeError("a supervisor answered without having a job")
-            ended.append((slot.job_id, _as_result(message["result"])))
+            ended.append((slot.job_id, as_result(message["result"])))
             del self._by_job[slot.job_id]
             slot.job_id = None
         return ended
@@ -245,39 +246,3 @@ class _Slot:
         self._guard()
         if self._kept:
             leftovers.forget(self._kept)
-
-
-def _as_message(job: Job) -> dict[str, Any]:
-    limits, task = job.limits, job.task
-    message: dict[str, Any] = {
-        "measure": limits.measure.value,
-        "captime_s": limits.captime_s,
-        "wall_limit_s": limits.wall_limit_s,
-        "memory_bytes": limits.memory_bytes,
-        "grace_s": limits.grace_s,
-        "output_bytes": limits.output_bytes,
-    }
-    if isinstance(task, Call):
-        call = {
-            "module": task.module,
-            "function": task.function,
-            "arguments": dict(task.arguments),
-            "search_path": list(task.search_path),
-            "directory": task.directory,
-            "reports": None if task.reports is None else task.reports.value,
-        }
-        return {**message, "watch": [], "call": call, "trace": REPORTED if task.reports else None}
-    return {
-        **message,
-        "argv": list(task.argv),
-        "environment": dict(task.environment),
-        "directory": task.directory,
-        "watch": list(task.watch),
-        "trace": None if task.trace is None else list(task.trace),
-    }
-
-
-def _as_result(message: dict[str, Any]) -> RawResult:
-    values = {**message, "ending": Ending(message["ending"])}
-    seen = tuple(tuple(point) for point in message.get("trace", ()))
-    return RawResult(**{**values, "matches": tuple(message.get("matches", ())), "trace": seen})
