@@ -19,7 +19,7 @@ NEVER_WORKED = 5
 """So many identical failures in a row can end a run in which nothing has ever worked..."""
 
 DIFFERENT = 8
-"""... if they come from so many configurations: where half of all crash, less than 1 % of runs end wrongly."""
+"""... if they come from so many configurations: where half of all crash, under 1 % end wrongly."""
 
 STOPPED_WORKING = 200
 """So many end a run in any case."""
@@ -40,7 +40,7 @@ class FailureWatch:
         self._has_worked = False
 
     def note(self, configuration: int, outcome: RunOutcome) -> str | None:
-        """Take in how a run ended; where it is one failure too many of a kind, how many there are, in words."""
+        """Take in how a run ended; where it is one failure too many, how many there are, in words."""
         if not outcome.failed:
             self._has_worked = True
             self._last, self._streak = None, 0
