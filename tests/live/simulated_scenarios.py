@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import CommandSpec, ListedInstances, Population, Scenario
 from utilitune.scenario.model import NO_SEARCH
 from utilitune.spaces import ParameterSpace
@@ -48,3 +51,22 @@ def behaviour(job: object) -> SimulatedRun:
 def backend(workers: int) -> SimulatedBackend:
     """Workers on a virtual clock."""
     return SimulatedBackend(workers, behaviour)
+
+
+def assert_workers_and_stops_change_nothing(
+    scenario: Scenario, place: Path, behaves: Callable[[object], SimulatedRun]
+) -> None:
+    """The same answer and promise from one worker, from five, and from one that is stopped and goes on."""
+    scenario = replace(scenario, stop=replace(scenario.stop, epsilon=0.2))
+
+    def run(name: str, workers: int = 1, runs: float = math.inf) -> tuple[object, object]:
+        settings = settings_of(scenario)
+        settings = replace(settings, budget=replace(settings.budget, max_runs=runs))
+        result = run_scenario(scenario, place / name, settings, backend=SimulatedBackend(workers, behaves))
+        return result.best, result.promise
+
+    once = run("once")
+    assert run("crowd", workers=5) == once
+    for runs in (7, 19, 40):
+        run("parts", runs=runs)
+    assert run("parts") == once

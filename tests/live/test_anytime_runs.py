@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from live.simulated_scenarios import make_scenario
+from live.simulated_scenarios import assert_workers_and_stops_change_nothing, make_scenario
 from live.test_quality_runs import cost
 from utilitune.domain import Objective, RunStatus
 from utilitune.errors import UsageError
@@ -93,15 +93,7 @@ def test_every_procedure_configures_for_solutions_at_any_time(tmp_path: Path, ch
 
 def test_workers_and_interruptions_change_nothing(tmp_path: Path):
     scenario = anytime_scenario(tmp_path)
-    scenario = replace(scenario, stop=replace(scenario.stop, epsilon=0.2))
-    once = run(scenario, tmp_path / "once")
-    crowd = run(scenario, tmp_path / "crowd", workers=5)
-    assert (crowd.best, crowd.promise) == (once.best, once.promise)
-    folder = tmp_path / "parts"
-    for runs in (7, 19, 40, math.inf):
-        budget = replace(settings_of(scenario).budget, max_runs=runs)
-        parts = run(scenario, folder, budget=budget)
-    assert (parts.best, parts.promise) == (once.best, once.promise)
+    assert_workers_and_stops_change_nothing(scenario, tmp_path, behaviour)
 
 
 def test_early_looks_cost_less_than_runs_to_the_limit(tmp_path: Path):

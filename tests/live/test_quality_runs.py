@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from live.simulated_scenarios import make_scenario
+from live.simulated_scenarios import assert_workers_and_stops_change_nothing, make_scenario
 from utilitune.domain import Objective, RunStatus
 from utilitune.errors import ScenarioError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
@@ -102,15 +102,7 @@ def test_the_default_is_run_wherever_it_is_compared_with(tmp_path: Path):
 
 def test_workers_and_interruptions_change_nothing(tmp_path: Path):
     scenario = quality_scenario(tmp_path, procedure="wager", options={"configurations": 6})
-    scenario = replace(scenario, stop=replace(scenario.stop, epsilon=0.2))
-    once = run(scenario, tmp_path / "once")
-    crowd = run(scenario, tmp_path / "crowd", workers=5)
-    assert (crowd.best, crowd.promise) == (once.best, once.promise)
-    folder = tmp_path / "parts"
-    for runs in (7, 19, 40, math.inf):
-        budget = replace(settings_of(scenario).budget, max_runs=runs)
-        parts = run(scenario, folder, budget=budget)
-    assert (parts.best, parts.promise) == (once.best, once.promise)
+    assert_workers_and_stops_change_nothing(scenario, tmp_path, behaviour)
 
 
 def test_larger_may_be_better(tmp_path: Path):

@@ -62,7 +62,7 @@ def _spent_before_s(folder: Path) -> float:
     """Wall-clock seconds that earlier calls spent on the same run."""
     from utilitune.live.spending import elapsed_s
     from utilitune.store import read_run_folder
-    from utilitune.store.sqlite import DATABASE_NAME
+    from utilitune.store.sqlite_errors import DATABASE_NAME
 
     if not (folder / DATABASE_NAME).is_file():
         return 0.0

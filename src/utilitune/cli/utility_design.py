@@ -288,7 +288,7 @@ def _contest(on: str | None, utility: Utility) -> tuple[str, Contest]:
 
     from utilitune.live.places import default_folder
     from utilitune.reports.contest import SHIPPED, contest_of_data, contest_of_run, telling_data
-    from utilitune.store.sqlite import DATABASE_NAME
+    from utilitune.store.sqlite_errors import DATABASE_NAME
 
     source = telling_data(utility) if on is None else on
     if source in SHIPPED:

@@ -14,7 +14,7 @@ from utilitune.live.task import Task
 from utilitune.reports.distributions import distribution
 from utilitune.standing.standing import DEFAULT
 from utilitune.store import read_run_folder
-from utilitune.store.sqlite import DATABASE_NAME
+from utilitune.store.sqlite_errors import DATABASE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -43,12 +43,12 @@ from utilitune.store.records import (
     to_json,
 )
 from utilitune.store.requests import REQUEST_NAMES, FolderRequests
+from utilitune.store.sqlite_errors import DATABASE_NAME, damaged, explaining
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 Record = TypeVar("Record")
-DATABASE_NAME = "run.sqlite"
 LOCK_NAME = "lock"
 
 
@@ -61,7 +61,7 @@ class RunFolderReader(FolderRequests):
         self._configurations: list[ConfigurationRecord] = []
         found = list(self._read(rows.snapshot, "SELECT scenario, digest FROM snapshot"))
         if not found:
-            raise _damaged(folder)
+            raise damaged(folder)
         self.snapshot = found[0]
 
     def sessions(self) -> list[SessionRecord]:
@@ -169,7 +169,7 @@ class RunFolderReader(FolderRequests):
         return bool(list(self._rows("SELECT 1 FROM sqlite_master WHERE name = ?", (name,))))
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-        with _explaining(self.folder):
+        with explaining(self.folder):
             # Not `yield from`: the cursor of a connection that is closed cannot be closed, and need not be.
             for row in self._connection.execute(query, values):  # noqa: UP028
                 yield row
@@ -182,7 +182,7 @@ class RunFolderReader(FolderRequests):
             try:
                 yield record(row)
             except rows.NOT_OURS as error:
-                raise _damaged(self.folder) from error
+                raise damaged(self.folder) from error
 
 
 class RunFolder(RunFolderReader):
@@ -318,12 +318,12 @@ class RunFolder(RunFolderReader):
         self._lock.release()
 
     def _write(self, statement: str, *values: Any) -> None:  # noqa: ANN401 - whatever SQLite can hold
-        with _explaining(self.folder):
+        with explaining(self.folder):
             self._connection.execute(statement, values)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        with _explaining(self.folder):
+        with explaining(self.folder):
             try:
                 self._connection.execute("BEGIN IMMEDIATE")
                 yield
@@ -365,7 +365,7 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
         on_failure.callback(lock.release)
         connection = sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)
         on_failure.callback(connection.close)
-        with _explaining(folder):
+        with explaining(folder):
             _prepare(connection, folder, snapshot)
         store = RunFolder(folder, connection, lock)
         if store.snapshot.digest != snapshot.digest:
@@ -396,7 +396,7 @@ def read_run_folder(folder: Path | str) -> RunFolderReader:
     database = folder / DATABASE_NAME
     if not is_file(database):
         raise StoreError(f"{folder} is no run folder: name the --folder that 'utilitune run' was given")
-    with contextlib.ExitStack() as on_failure, _explaining(folder):
+    with contextlib.ExitStack() as on_failure, explaining(folder):
         connection = _reading(database)
         on_failure.callback(connection.close)
         if _is_empty(connection):
@@ -478,34 +478,3 @@ def _check_schema(connection: sqlite3.Connection, folder: Path) -> None:
             f"{folder} was written by a newer Utilitune (format {version}, this one knows "
             f"{schema.SCHEMA_VERSION}): upgrade Utilitune, or use another folder"
         )
-
-
-@contextlib.contextmanager
-def _explaining(folder: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
-    try:
-        yield
-    except sqlite3.IntegrityError as error:
-        raise ValueError(f"does not fit what is stored: {error}") from error
-    except sqlite3.Error as error:
-        raise StoreError(_explanation(error, folder)) from error
-
-
-def _explanation(error: sqlite3.Error, folder: Path) -> str:
-    name = str(getattr(error, "sqlite_errorname", ""))
-    database = folder / DATABASE_NAME
-    if name.startswith("SQLITE_FULL"):
-        return (
-            f"the disk that holds {folder} is full: free some space and start again, nothing stored is lost"
-        )
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return str(_damaged(folder))
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return f"{database} is locked by another program: close that program and start again"
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return f"{database} cannot be opened: check who may read and write {folder}, or use another folder"
-    return f"{database} cannot be used ({error}): check the disk, then start again"
-
-
-def _damaged(folder: Path) -> StoreError:
-    return StoreError(f"{folder / DATABASE_NAME} is damaged: restore a copy or use another folder")

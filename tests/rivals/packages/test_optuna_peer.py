@@ -155,6 +155,6 @@ def test_mistakes_are_refused(monkeypatch):
         OptunaTpe(seed=-1)
     with pytest.raises(UsageError, match="seed must be at most"):
         OptunaTpe(seed=2**40)
-    monkeypatch.setattr("utilitune.rivals.packages.optuna_peer.find_spec", lambda _: None)
+    monkeypatch.setattr("utilitune.rivals.packages.peer.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"utilitune\[peers\]"):
         play_rival(OptunaTpe(), rows_on_a_line())

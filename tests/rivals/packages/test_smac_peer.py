@@ -66,6 +66,6 @@ def test_values_are_rounded_where_the_space_says_so():
 def test_mistakes_are_refused(monkeypatch):
     with pytest.raises(UsageError, match="number of trials must be"):
         Smac(trials=0)
-    monkeypatch.setattr("utilitune.rivals.packages.smac_peer.find_spec", lambda _: None)
+    monkeypatch.setattr("utilitune.rivals.packages.peer.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"SMAC3 needs .*'utilitune\[smac\]'"):
         play_rival(Smac(), rows_on_a_line())

@@ -53,8 +53,8 @@ class Irace(Peer):
     plans_ahead: ClassVar[bool] = True
     one_run_at_a_time: ClassVar[bool] = True
 
-    @staticmethod
-    def is_installed() -> bool:
+    @classmethod
+    def is_installed(cls) -> bool:
         """Whether R and its package irace are there."""
         return _irace_is_installed(shutil.which("Rscript"))
 

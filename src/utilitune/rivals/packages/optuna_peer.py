@@ -14,14 +14,11 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from utilitune.domain import require_whole
-from utilitune.errors import MissingExtraError
-from utilitune.rivals.packages.peer import Peer
+from utilitune.rivals.packages.peer import PythonPeer
 from utilitune.spaces.parameters import NumberParameter
 from utilitune.spaces.problems import SpaceError
 from utilitune.stopping import finished
@@ -42,32 +39,19 @@ _FIRST_LOOK = 2
 
 
 @dataclass(frozen=True)
-class _OptunaPeer(Peer):
+class _OptunaPeer(PythonPeer):
     """Optuna and its settings.
 
     Attributes:
         instances: Most instances of one trial; if left out all, as far as a trial of the default takes a
             twentieth of the budget at most.
-        trials: Most trials; if left out, it goes on until its budget is spent or it proposes nothing new.
     """
 
     instances: int | None = None
-    trials: int | None = None
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.trials is not None:
-            require_whole("the number of trials", self.trials)
-
-    @staticmethod
-    def is_installed() -> bool:
-        """Whether the extra ``peers`` is there."""
-        return find_spec("optuna") is not None
-
-    def require_installed(self) -> None:
-        """Refuse to play without the extra ``peers``."""
-        if not self.is_installed():
-            raise MissingExtraError("Optuna", "peers")
+    title: ClassVar[str] = "Optuna"
+    package: ClassVar[str] = "optuna"
+    extra: ClassVar[str] = "peers"
 
     @abstractmethod
     def _sampler(self) -> Any:  # noqa: ANN401 -- optuna's sampler

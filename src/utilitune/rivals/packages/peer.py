@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 from utilitune.domain import require_whole
-from utilitune.errors import UsageError
+from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError
 from utilitune.rivals.packages.recorded import RecordedGround
 from utilitune.rivals.rival import (
@@ -65,9 +66,9 @@ class Peer(ABC):
         """The seed it was given, or 0."""
         return self.seed or 0
 
-    @staticmethod
+    @classmethod
     @abstractmethod
-    def is_installed() -> bool:
+    def is_installed(cls) -> bool:
         """Whether its package is there."""
 
     @abstractmethod
@@ -111,3 +112,36 @@ class Peer(ABC):
         if final != latest:
             yield final
         return reason
+
+
+@dataclass(frozen=True)
+class PythonPeer(Peer):
+    """A peer that is a Python package and makes trials one after the other.
+
+    Attributes:
+        trials: Most trials; if left out, it goes on until its budget is spent or it proposes nothing new.
+    """
+
+    trials: int | None = None
+
+    title: ClassVar[str]
+    """What people call it."""
+    package: ClassVar[str]
+    """The module that it is imported as."""
+    extra: ClassVar[str]
+    """Our extra that brings it."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.trials is not None:
+            require_whole("the number of trials", self.trials)
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        """Whether its package is there."""
+        return find_spec(cls.package) is not None
+
+    def require_installed(self) -> None:
+        """Refuse to play without its package."""
+        if not self.is_installed():
+            raise MissingExtraError(self.title, self.extra)

@@ -11,14 +11,11 @@ from __future__ import annotations
 import logging
 import tempfile
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from utilitune.domain import require_whole
-from utilitune.errors import MissingExtraError
 from utilitune.rivals.packages.decimals import without_digits
-from utilitune.rivals.packages.peer import Peer
+from utilitune.rivals.packages.peer import PythonPeer
 from utilitune.spaces.configspace import to_configspace
 from utilitune.spaces.parameters import NumberParameter
 from utilitune.stopping import finished
@@ -36,33 +33,14 @@ _IDLE_TRIALS = 1000
 
 
 @dataclass(frozen=True)
-class Smac(Peer):
-    """SMAC3 and its settings.
-
-    Attributes:
-        trials: Most trials, each a run of one configuration on one instance; if left out, it goes on until
-            its budget is spent or it asks for nothing new.
-    """
-
-    trials: int | None = None
+class Smac(PythonPeer):
+    """SMAC3 and its settings; a trial is a run of one configuration on one instance."""
 
     name: ClassVar[str] = "smac"
     one_run_at_a_time: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.trials is not None:
-            require_whole("the number of trials", self.trials)
-
-    @staticmethod
-    def is_installed() -> bool:
-        """Whether SMAC3 is there."""
-        return find_spec("smac") is not None
-
-    def require_installed(self) -> None:
-        """Refuse to play without SMAC3."""
-        if not self.is_installed():
-            raise MissingExtraError("SMAC3", "smac")
+    title: ClassVar[str] = "SMAC3"
+    package: ClassVar[str] = "smac"
+    extra: ClassVar[str] = "smac"
 
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Make trials; yield SMAC's incumbent after each."""
