@@ -145,7 +145,10 @@ def epsilon_reached(epsilon: float, advice: str = "ask for a smaller ε to go on
 
 def instances_exhausted(instances: int, epsilon: float, note: str = "") -> StopReason:
     """Every instance was used; `note` says what else limits the promise."""
-    text = f"All {instances} instances are used: add instances, or accept ε = {epsilon:.3g}.{note}"
+    if epsilon == 0.0:
+        text = f"All {instances} instances are used, and nothing is left to prove about them: ε = 0.{note}"
+    else:
+        text = f"All {instances} instances are used: add instances, or accept ε = {epsilon:.3g}.{note}"
     return StopReason(INSTANCES_EXHAUSTED, text)
 
 
