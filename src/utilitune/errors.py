@@ -8,6 +8,7 @@
     ├── DataError               recorded runtimes cannot be read or are not runtimes
     ├── ScenarioError           a scenario, parameter space or instance list is wrong
     ├── TargetError             the program under configuration cannot be run
+    ├── ClusterError            a cluster cannot be reached or used
     ├── StoreError              a run folder cannot be used
     ├── StoppedError            a stop was asked for, or a budget spent, before everything was run
     └── MissingExtraError       an optional dependency is not installed
@@ -107,6 +108,10 @@ class Mistakes:
 
 class TargetError(UtilituneError):
     """The program under configuration cannot be run."""
+
+
+class ClusterError(UtilituneError):
+    """A cluster cannot be reached, or its workers cannot be used."""
 
 
 class StoreError(UtilituneError):

@@ -1,0 +1,166 @@
+"""Opening a cluster: finding its scheduler, or starting one, and getting workers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import ClusterError, MissingExtraError, UsageError
+from utilitune.execution.cluster.places import LocalWorkers, QueuedWorkers, System
+from utilitune.execution.watcher import guarded
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from utilitune.execution.cluster.places import Cluster
+
+REACH_S = 10.0
+"""How long a scheduler may take to answer."""
+
+_SHORT_LIFE_S = 20.0
+_SHORT_LIVES = 3
+_LOOPBACK = "127.0.0.1"
+
+
+def require_dask(*, queues: bool = False) -> None:
+    """Raise where Dask is not installed, and keep it from writing to our terminal where it is."""
+    try:
+        import distributed  # noqa: F401 - is it there?
+
+        if queues:
+            import dask_jobqueue  # noqa: F401 - the same
+    except ImportError:
+        raise MissingExtraError("Running on a cluster", "cluster") from None
+    for name in ("distributed", "dask_jobqueue", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+class Opened:
+    """A cluster that has been opened.
+
+    Attributes:
+        address: Its scheduler's.
+        local: Its worker processes on this machine, where we started them.
+    """
+
+    def __init__(self, address: str, local: LocalProcesses | None = None) -> None:
+        self.address = address
+        self.local = local
+
+
+async def opened(cluster: Cluster, stack: contextlib.AsyncExitStack) -> Opened:
+    """Open a cluster; the stack closes it."""
+    workers = cluster.workers
+    if isinstance(workers, LocalWorkers):
+        from distributed import Scheduler
+
+        scheduler = await stack.enter_async_context(Scheduler(host=_LOOPBACK, port=0, dashboard=False))
+        local = stack.enter_context(contextlib.closing(LocalProcesses(scheduler.address, workers.count)))
+        return Opened(scheduler.address, local)
+    if isinstance(workers, QueuedWorkers):
+        return Opened(await _queued(workers, stack))
+    return Opened(workers.address)
+
+
+async def connected(address: str, stack: contextlib.AsyncExitStack) -> Any:  # noqa: ANN401 - Dask has no types
+    """A client of the scheduler at an address."""
+    from distributed import Client
+
+    try:
+        client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
+        return await stack.enter_async_context(client)
+    except (OSError, TimeoutError):
+        raise ClusterError(
+            f"no Dask scheduler answers at {address}: start one there with 'dask scheduler', or correct the "
+            "address"
+        ) from None
+    except ValueError as error:
+        raise UsageError(f"{address!r} is no address of a Dask scheduler: {error}") from None
+
+
+async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> str:
+    """Submit workers to a job queue."""
+    import dask_jobqueue
+
+    kinds = {System.SLURM: "SLURMCluster", System.PBS: "PBSCluster", System.SGE: "SGECluster"}
+    options = {"scheduler_options": {"dashboard": False, "dashboard_address": None}, **workers.options}
+    try:
+        queue = getattr(dask_jobqueue, kinds[workers.system])(
+            cores=workers.cores, asynchronous=True, **options
+        )
+        await stack.enter_async_context(queue)
+        if workers.maximum > workers.minimum:
+            queue.adapt(minimum_jobs=workers.minimum, maximum_jobs=workers.maximum)
+        else:
+            queue.scale(jobs=workers.minimum)
+            await queue
+    except (OSError, RuntimeError, ValueError, TypeError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ClusterError(f"workers cannot be submitted to {workers.system.value}: {reason}") from None
+    address: str = queue.scheduler_address
+    return address
+
+
+class LocalProcesses:
+    """Worker processes on this machine; one that dies is replaced, and none outlives us.
+
+    Args:
+        address: Their scheduler's.
+        count: How many.
+    """
+
+    def __init__(self, address: str, count: int) -> None:
+        self._address = address
+        self._folder = tempfile.TemporaryDirectory(prefix="utilitune-", ignore_cleanup_errors=True)
+        self._closing = contextlib.ExitStack()
+        self._short_lives = 0
+        self._alive: list[tuple[float, subprocess.Popen[Any]]] = []
+        for _ in range(count):
+            self._start()
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Their process ids."""
+        return tuple(process.pid for _, process in self._alive)
+
+    def renew(self) -> None:
+        """Replace those that have died.
+
+        Raises:
+            ClusterError: They keep dying before they are of any use.
+        """
+        for began_s, process in [each for each in self._alive if each[1].poll() is not None]:
+            self._alive.remove((began_s, process))
+            short = time.monotonic() - began_s < _SHORT_LIFE_S and process.returncode > 0
+            self._short_lives = self._short_lives + 1 if short else 0
+            if self._short_lives >= _SHORT_LIVES:
+                raise ClusterError(f"worker processes of this machine end at once: {self._last_words()}")
+            self._start()
+
+    def close(self) -> None:
+        """End all of them."""
+        self._closing.close()
+        self._folder.cleanup()
+
+    def _start(self) -> None:
+        argv = [sys.executable, "-m", "distributed.cli.dask_worker", self._address, "--no-nanny"]
+        argv += ["--nthreads=1", "--no-dashboard", "--memory-limit=0", "--death-timeout=60"]
+        argv += [f"--host={_LOOPBACK}", f"--local-directory={self._folder.name}"]
+        environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+        with self._log.open("ab") as log:
+            process = self._closing.enter_context(guarded(argv, stdout=log, stderr=log, env=environment))
+        self._alive.append((time.monotonic(), process))
+
+    @property
+    def _log(self) -> Path:
+        return Path(self._folder.name) / "log"
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "they say nothing"
