@@ -175,6 +175,71 @@ def escape_forever() -> None:
     burn()
 
 
+def chain_forever() -> None:
+    """Links that fork and end for ever, each in a session of its own; the second start does nothing.
+
+    The pipe whose name is the last argument is held open by every link, so that its reader knows whether one
+    is alive. Every link writes to it: none can outlive the reader.
+    """
+    pipe = _only_once(sys.argv[-1])
+    fork(lambda: _links(pipe, os.setsid))
+    signal.pause()
+
+
+def group_chain_forever() -> None:
+    """The same in one process group."""
+    pipe = _only_once(sys.argv[-1])
+    fork(lambda: _links(pipe, lambda: None))
+    signal.pause()
+
+
+def chains_forever() -> None:
+    """Four such chains, with a parent that starts another one whenever a child of its own ends."""
+    pipe = _only_once(sys.argv[-1])
+    for _ in range(4):
+        fork(lambda: _links(pipe, os.setsid))
+    for _ in range(40):
+        os.wait()
+        fork(lambda: _links(pipe, os.setsid, 200))
+    signal.pause()
+
+
+def nameless_chain_forever() -> None:
+    """A chain whose links have no environment and no session in common."""
+    if sys.argv[2] != "nameless":
+        words = [*sys.argv[:2], "nameless", sys.argv[-1]]
+        os.execve(sys.executable, [sys.executable, "-I", "-S", *words], {})
+    chain_forever()
+
+
+def _links(pipe: int, leave, count: float = float("inf")) -> None:
+    while count > 0:
+        if os.fork():
+            os._exit(0)
+        leave()
+        _prove_alive(pipe)
+        count -= 1
+
+
+def _only_once(path: str) -> int:
+    try:
+        pipe = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        Path(path).unlink()
+    except OSError:
+        sys.exit(0)
+    os.write(pipe, b"begun")
+    return pipe
+
+
+def _prove_alive(pipe: int) -> None:
+    try:
+        os.write(pipe, b".")
+    except BlockingIOError:
+        return  # the reader has seen enough of us
+    except BrokenPipeError:
+        os._exit(0)
+
+
 def stopped_forever() -> None:
     fork(burn)
     child = fork(signal.pause)

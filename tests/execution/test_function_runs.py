@@ -56,7 +56,7 @@ def test_a_function_is_stopped_at_its_captime_with_all_it_started(backend, monke
         outcome = run(own, FunctionTarget.of(python_targets.burns_in_a_daemon), captime_s=0.2)
         assert outcome.status is RunStatus.TIMEOUT
         assert outcome.runtime_s == 0.2
-        assert len(alive(mark)) == 2  # the supervisor and the process that has imported the module
+        assert len(alive(mark)) == 3  # guardian, supervisor, and the process that has imported the module
     assert alive_after_a_while(mark) == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
@@ -75,7 +76,8 @@ def kill_together(pids: list[int]) -> None:
     """End several processes so that none of them has time to notice the end of another."""
     for number in (signal.SIGSTOP, signal.SIGKILL):
         for pid in pids:
-            os.kill(pid, number)
+            with contextlib.suppress(ProcessLookupError):  # the watcher was faster
+                os.kill(pid, number)
 
 
 @pytest.fixture(params=["control groups where they can be had", "marks only"])
@@ -86,14 +88,15 @@ def no_groups(request, monkeypatch):
 
 
 def killed(kind: str, mark: str, folder: Path, *, watcher_too: bool) -> None:
-    """Start a coordinator with two runs and kill it with its supervisors."""
+    """Start a coordinator with two runs and kill it with its supervisors and their guardians."""
     command = [sys.executable, "-c", COORDINATOR, NASTY, kind, mark, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as coordinator:
         assert coordinator.stdout.readline() == b"started\n"
         wait_until_named(mark, 2)
         helpers = children(coordinator.pid)
         chosen = [pid for pid, line in helpers.items() if watcher_too or b"execution.watcher" not in line]
-        assert len(chosen) == 2 + watcher_too
+        chosen += [pid for guardian in chosen for pid in children(guardian)]
+        assert len(chosen) == 4 + watcher_too
         kill_together([coordinator.pid, *chosen])
 
 

@@ -23,12 +23,15 @@ from pathlib import Path
 
 from faults.zoo import KINDS
 from utilitune.errors import StoreError, UtilituneError
+from utilitune.execution.chasing import newest_first, orphans_of_others
+from utilitune.execution.guardian import SUPERVISOR_NAME
 from utilitune.live.events import RunEnded
 from utilitune.live.result import RunResult
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import read_scenario
 from utilitune.store import read_run_folder
 
+_LOOKS = (*(orphans_of_others,) * 5, newest_first)  # a chain of processes is seen by quick looks only
 ZOO = Path(__file__).with_name("zoo.py")
 INSTANCES = 12
 PATIENCE_S = 60.0
@@ -161,23 +164,27 @@ class Trial:
         return not ended(pid)
 
     def helpers(self, pid: int) -> tuple[list[int], list[int]]:
-        """The supervisors and the watchers of a coordinator."""
-        supervisors, watchers = [], []
+        """The supervisors with their guardians, and the watchers of a coordinator.
+
+        Now and then only the supervisors or only the guardians are named.
+        """
+        supervisors, guardians, watchers = [], [], []
         for child in children(pid):
             with contextlib.suppress(OSError):
                 line = Path(f"/proc/{child}/cmdline").read_bytes()
                 if b"execution.worker" in line:
-                    supervisors.append(child)
+                    guardians.append(child)
+                    supervisors += [each for each in children(child) if _is_called(each, SUPERVISOR_NAME)]
                 elif b"import watch" in line:
                     watchers.append(child)
-        return supervisors, watchers
+        keepers = self.chance.choice((supervisors, guardians, [*supervisors, *guardians]))
+        return keepers, watchers
 
     def alive(self) -> list[str]:
         """Who is alive of this trial, known by its token in the environment or in the command line."""
         token, found = self.token.encode(), []
-        for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                continue
+        for pid in (pid for look in _LOOKS for pid in look() if pid != os.getpid()):
+            entry = Path(f"/proc/{pid}")
             with contextlib.suppress(OSError):
                 if (entry / "stat").read_bytes().rpartition(b")")[2].split()[0] in b"ZX":
                     continue
@@ -265,6 +272,13 @@ class Trial:
                 raise ViolatedError(f"a secret of the environment stands in {path.name}")
 
 
+def _is_called(pid: int, name: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip() == name
+    except OSError:
+        return False
+
+
 def ended(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] in b"ZX"
@@ -310,7 +324,7 @@ def kill_coordinator(trial: Trial) -> None:
 def kill_supervisors(trial: Trial) -> None:
     def disturb(pid: int) -> None:
         supervisors, _ = trial.helpers(pid)
-        kill_together(trial, supervisors[: trial.chance.randint(1, 2)])
+        kill_together(trial, trial.chance.sample(supervisors, min(len(supervisors), 2)))
         if trial.wait_for_runs(pid, 2):
             os.kill(pid, signal.SIGTERM)
 

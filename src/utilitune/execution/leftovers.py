@@ -7,6 +7,10 @@ Three traces lead to it, each where the one before it fails:
   forbids others to read it;
 * the session of the run, whose leader is noted at every start.
 
+Before that, supervisors and their guardians (`guardian`) that are still there are asked to end: what is below
+them they find better than anybody else. What has lost them is signalled as soon as it is seen, and stopped
+before it is killed (`chasing`).
+
 The traces of all supervisors of a run folder are kept in that folder, one small file each. Whoever works in
 the folder next, as its only writer, follows them before anything else is started. So also a coordinator that
 was killed together with all its supervisors leaves nothing alive for longer than until the next start.
@@ -24,15 +28,20 @@ import time
 from typing import NamedTuple
 
 from utilitune.execution import cgroups
+from utilitune.execution.chasing import freeze, is_dead, newest_first, orphans_of_others, strike
+from utilitune.execution.guardian import GUARDIAN_NAME, SUPERVISOR_NAME
 from utilitune.execution.metering import read_file, stat_fields
 
 MARK = "UTILITUNE_SUPERVISOR"
 """Names the variable that every program of a supervisor has in its environment."""
 
-PATIENCE_S = 5.0
+PATIENCE_S = 20.0
 _SETTLING_S = 0.02
+_LOOK_S = 0.002
+_QUICK_LOOKS = 20
+_KEEPERS = (GUARDIAN_NAME, SUPERVISOR_NAME)
 _LEADER_BYTES = 48
-_PARENT, _SESSION, _STARTED = 1, 3, 19
+_SESSION, _STARTED = 3, 19
 
 
 class Leader(NamedTuple):
@@ -56,8 +65,8 @@ class Traces(NamedTuple):
     leader: Leader | None = None
 
 
-def end(traces: Traces, kept: str = "") -> None:
-    """Kill the supervisor and everything it has started, until there is nothing or time is up.
+def end(traces: Traces, kept: str = "") -> bool:
+    """End the supervisor and everything it has started; False if there is something when time is up.
 
     Args:
         traces: What is known of it.
@@ -67,17 +76,18 @@ def end(traces: Traces, kept: str = "") -> None:
     traces = (read_traces(kept, traces.mark) if kept else None) or traces
     if traces.group:
         cgroups.kill(traces.group)
+    _dismiss_keepers(traces)
     deadline_s = time.monotonic() + PATIENCE_S
     quiet = 0
     # A program that is just being started has no environment for a moment, hence a second look.
     while quiet < 2 and time.monotonic() < deadline_s:
-        found = _found(traces)
+        found = freeze(lambda: _strike_all(traces, signal.SIGSTOP))
         for pid in found:
-            with contextlib.suppress(OSError):  # gone, or not ours
-                os.kill(pid, signal.SIGKILL)
+            strike(pid, signal.SIGKILL)
         quiet = 0 if found else quiet + 1
-        time.sleep(0.001 if found else _SETTLING_S)
+        time.sleep(0.0 if found else _SETTLING_S)
     _remove_group(traces.group, deadline_s)
+    return quiet > 1
 
 
 def keep(folder: str, traces: Traces) -> str:
@@ -125,9 +135,8 @@ def sweep(folder: str) -> None:
     for mark in marks:
         path = os.path.join(folder, mark)
         traces = read_traces(path, mark)
-        if traces is not None:
-            end(traces)
-        forget(path)
+        if traces is None or end(traces):
+            forget(path)
 
 
 def read_traces(path: str, mark: str) -> Traces | None:
@@ -144,25 +153,58 @@ def read_traces(path: str, mark: str) -> Traces | None:
     return Traces(mark, group, Leader(*map(int, numbers)) if known else None)
 
 
-def _found(traces: Traces) -> list[int]:
-    """Who is alive of a supervisor and what it has started; ourselves and the dead left out."""
-    variable = os.fsencode(f"{MARK}={traces.mark}")
-    found = []
-    for name in os.listdir("/proc"):
-        if not name.isdigit() or int(name) == os.getpid():
-            continue
-        try:
-            fields = stat_fields(int(name))
-            if fields[0] not in b"ZX" and (_marked(name, variable) or _led(fields, traces.leader)):
-                found.append(int(name))
-        except OSError:
-            continue  # it ended while we looked
+def _dismiss_keepers(traces: Traces) -> None:
+    """Ask guardian and supervisor to end all that is below them, and wait until they have, for a while."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    keepers = [pid for pid in newest_first() if _belongs(pid, traces) and _name(pid) in _KEEPERS]
+    for number in (signal.SIGTERM, signal.SIGCONT):
+        for pid in keepers:
+            with contextlib.suppress(OSError):  # gone
+                os.kill(pid, number)
+    while not all(is_dead(pid) for pid in keepers) and time.monotonic() < deadline_s:
+        time.sleep(_LOOK_S)
+
+
+def _strike_all(traces: Traces, number: int) -> set[int]:
+    """Signal all that can be found, each as soon as it is seen; returns who was seen.
+
+    Orphans come first, again and again: a chain of processes that fork and end has its youngest link there.
+    """
+    found: set[int] = set()
+    others: set[int] = {os.getpid()}
+    for look in (*(orphans_of_others,) * _QUICK_LOOKS, newest_first):
+        for pid in look():
+            if pid in found or pid in others:
+                continue
+            if _belongs(pid, traces):
+                strike(pid, number)
+                found.add(pid)
+            else:
+                others.add(pid)
     return found
 
 
-def _marked(name: str, variable: bytes) -> bool:
+def _belongs(pid: int, traces: Traces) -> bool:
+    """Whether a process is alive and of a supervisor, or what it has started."""
     try:
-        return variable in read_file(f"/proc/{name}/environ").split(b"\0")
+        if _marked(pid, os.fsencode(f"{MARK}={traces.mark}")):
+            return True  # the dead have no environment
+        fields = stat_fields(pid)
+        return fields[0] not in b"ZX" and _led(fields, traces.leader)
+    except OSError:
+        return False  # it has ended
+
+
+def _name(pid: int) -> str:
+    try:
+        return read_file(f"/proc/{pid}/comm").decode("utf-8", "replace").strip()
+    except OSError:
+        return ""
+
+
+def _marked(pid: int, variable: bytes) -> bool:
+    try:
+        return variable in read_file(f"/proc/{pid}/environ").split(b"\0")
     except OSError:
         return False  # not ours to read
 

@@ -156,6 +156,9 @@ class LocalBackend:
             return self._replace(slot)
         ended = []
         for message in slot.frames.feed(data):
+            if "supervisor" in message:
+                slot.supervisor = message["supervisor"]
+                continue
             if "defect" in message:
                 raise RuntimeError(f"the supervisor of a run failed:\n{message['defect']}")
             if slot.job_id is None:
@@ -170,7 +173,7 @@ class LocalBackend:
         self._selector.unregister(slot.connection)
         self._slots.remove(slot)
         slot.connection.close()
-        slot.bury(0.0)
+        slot.bury(_CLOSING_PATIENCE_S)
         successor = self._add_slot()
         if slot.job_id is None:
             return []
@@ -200,6 +203,7 @@ class _Slot:
         self.number = 0
         self.message = b""
         self.launches = 0
+        self.supervisor = 0
         self.frames = wire.FrameReader()
         mark = secrets.token_hex(8)
         follows = platform.follows_process_trees()
@@ -225,7 +229,10 @@ class _Slot:
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        """The supervisor's; it says so itself, before anything else."""
+        if not self.supervisor:
+            self.supervisor = (wire.receive(self.connection) or {}).get("supervisor", self._process.pid)
+        return self.supervisor
 
     def send(self, message: bytes) -> None:
         try:
@@ -240,9 +247,12 @@ class _Slot:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        ended = True
         if self._process.returncode != 0 and platform.follows_process_trees():
-            leftovers.end(self._traces, self._kept)
+            ended = leftovers.end(self._traces, self._kept)
         cgroups.remove(self._traces.group)
+        if not ended:
+            return  # the traces stay for the watcher and the next start
         self._guard()
         if self._kept:
             leftovers.forget(self._kept)

@@ -251,7 +251,7 @@ def become_subreaper() -> None:
 
 def descendants(root: int, ignore: frozenset[int] = frozenset()) -> list[Process]:
     """Everything below `root`, parents before children."""
-    children = _listed_children if _CHILDREN_ARE_LISTED else _scan_for_children()
+    children = child_lister()
     seen = set(ignore)
     found = []
     pending = list(children(root, 1))
@@ -364,6 +364,11 @@ def own_peak_bytes() -> int:
     """
     text = read_file("/proc/self/status")
     return int(text[text.index(b"VmHWM:") :].split(None, 2)[1]) * 1024
+
+
+def child_lister() -> Callable[[int, int], list[int]]:
+    """A function of a process and the number of its threads that lists the process's children, as of now."""
+    return _listed_children if _CHILDREN_ARE_LISTED else _scan_for_children()
 
 
 def _listed_children(pid: int, threads: int) -> list[int]:

@@ -3,7 +3,8 @@
 It receives a job, starts the program, sleeps until something happens or the captime could be reached,
 kills whatever is left of the process tree, and answers with what it measured. It ends itself, and before
 that everything it started, when the coordinator goes away, even by SIGKILL: the connection then reads as
-closed, and should someone else hold it open, the parent's process id has changed.
+closed, and should someone else hold it open, the parent's process id has changed. What it leaves when it is
+itself killed by force is ended by its guardian (`guardian`).
 
 **When to look.** A tree of k threads cannot consume r more CPU seconds in less than r/k seconds, so that
 is how long the supervisor sleeps. New threads may appear meanwhile; therefore it never sleeps longer than
@@ -13,7 +14,8 @@ are looked at after every hundredth of their time, lest one vanish unseen whose 
 in which that has happened is looked at every `LOOK_AGAIN_S`.
 
 **How to kill.** Process groups first, since the kernel signals a whole group at one moment and a fork
-cannot slip through; then every process left below the supervisor, again and again until there is none.
+cannot slip through; then every process left below the supervisor, again and again until there is none. Who is
+still there after a few rounds multiplies, and is stopped before it is killed (`chasing`).
 """
 
 from __future__ import annotations
@@ -27,9 +29,12 @@ import sys
 import time
 import traceback
 from collections import deque
+from typing import TYPE_CHECKING
 
 from utilitune.execution import cgroups, wire
 from utilitune.execution.accounts import Account, Book, open_task_clock
+from utilitune.execution.chasing import end_below
+from utilitune.execution.guardian import stand_guard
 from utilitune.execution.launching import Launcher, LaunchError, LaunchInterrupted
 from utilitune.execution.leftovers import LeaderNote
 from utilitune.execution.metering import (
@@ -37,13 +42,15 @@ from utilitune.execution.metering import (
     Meter,
     TreeMeter,
     TreeReading,
-    become_subreaper,
     own_peak_bytes,
     proportional_bytes,
     unmapped_bytes,
 )
 from utilitune.execution.output import OutputCollector, Tracer
 from utilitune.execution.scheduling import ask_to_be_served_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LOOK_AGAIN_S = 0.01
 SHORTEST_LOOK_S = 0.0002
@@ -61,6 +68,7 @@ STAMP_LOOK_S = 0.001
 
 PARENT_LOOK_S = 2.0
 KILL_PATIENCE_S = 30.0
+_FREEZING_ROUND = 3
 _REPORT_BYTES = 65536
 
 
@@ -95,6 +103,7 @@ class Supervisor:
 
     Args:
         control: The connection to the coordinator.
+        attended: Tells whether the coordinator, and whoever stands between it and us, is there.
         whole_tree: Whether process trees can be followed here.
         book: The kernel's own book of what we start, where there is one.
         note: Where the leaders of runs are noted, where somebody may have to look for them.
@@ -103,6 +112,7 @@ class Supervisor:
     def __init__(
         self,
         control: socket.socket,
+        attended: Callable[[], bool],
         *,
         whole_tree: bool,
         book: Book | None = None,
@@ -117,11 +127,12 @@ class Supervisor:
         self.cores = len(os.sched_getaffinity(0)) if whole_tree else os.cpu_count() or 1
         self.jobs: deque[wire.Message] = deque()
         self.cancelled: set[int] = set()
-        self._parent = os.getppid()
+        self._attended = attended
         self._frames = wire.FrameReader()
 
     def serve(self) -> None:
         """Take jobs until the coordinator goes away."""
+        self.control.sendall(wire.encode({"supervisor": os.getpid()}))
         while True:
             while not self.jobs:
                 self.listen(PARENT_LOOK_S)
@@ -135,7 +146,7 @@ class Supervisor:
         descriptors: list[socket.socket | int] = [self.control, self.signals.descriptor]
         descriptors += [output.descriptor for output in outputs if output.descriptor is not None]
         ready, _, _ = select.select(descriptors, [], [], min(timeout_s, PARENT_LOOK_S))
-        if not ready and os.getppid() != self._parent:
+        if not ready and not self._attended():
             raise Shutdown
         if self.signals.descriptor in ready:
             self.signals.clear()
@@ -352,12 +363,17 @@ class Run:
     def _await_death(self, deadline_s: float, number: int) -> int:
         """Send a signal to what is left until nothing is or time is up; returns how many are left."""
         pause_s = SHORTEST_LOOK_S
+        rounds = 0
         while True:
             self._reap()
             left = self._meter.read()
             if not left.processes or time.monotonic() >= deadline_s:
                 return len(left.processes)
-            _signal_all(left, number)
+            rounds += 1
+            if number == signal.SIGKILL and rounds >= _FREEZING_ROUND and self._supervisor.whole_tree:
+                end_below(os.getpid(), self._reap, self._supervisor.launcher.servers)
+            else:
+                _signal_all(left, number)
             self._output.read()
             select.select([self._supervisor.signals.descriptor], [], [], pause_s)
             self._supervisor.signals.clear()
@@ -396,15 +412,16 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     book: Book | None = None
     note = None
+    parent = os.getppid()
+    attended = stand_guard() if whole_tree else lambda: os.getppid() == parent
     if whole_tree:
         book = cgroups.enter(group_path)
-        become_subreaper()
         ask_to_be_served_first()
     if book is None:
         book = open_task_clock() if whole_tree else None
         note = LeaderNote(traces) if traces else None
     try:
-        Supervisor(control, whole_tree=whole_tree, book=book, note=note).serve()
+        Supervisor(control, attended, whole_tree=whole_tree, book=book, note=note).serve()
     except (Shutdown, ConnectionError):
         return
     except Exception:  # noqa: BLE001 (a defect of ours must reach the coordinator, which has a terminal)
