@@ -125,14 +125,16 @@ class Trial:
 
 
 def _try_out(task: Task, captime_s: float | None) -> Trial:
-    from utilitune.live.task import task_text
+    from dataclasses import replace
+
+    from utilitune.live.task import Task, task_text
     from utilitune.targets.base import Invocation
 
     rules, instances = task.rules, task.training
     instances.prepare(0)
     limit_s = min(task.usual_captime_s, _LONGEST_CHECK_S) if captime_s is None else captime_s
     invocation = Invocation(task.space.default(), instances.name(0), instances.seed(0), limit_s)
-    with task.backend(1) as backend:
+    with Task(replace(task.scenario, cluster=None)).backend(1) as backend:
         judged = _run(rules, invocation, backend)
         start_up_s = _start_up_s(task.scenario, rules, invocation, backend)
     return Trial(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.clusters import ClusterPlace, placed
 from utilitune.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def collect(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
     ] = None,
+    cluster: ClusterPlace = None,
 ) -> None:
     """Record how long a program takes, or what it finds, for replaying and comparing procedures.
 
@@ -58,7 +60,7 @@ def collect(
 
     target = output or scenario.with_suffix(".npz")
     check_writable(target, (".npz",))
-    told = read_scenario(scenario)
+    told = placed(read_scenario(scenario), cluster, workers)
     captime_s = None if captime is None else parse_duration(captime)
     size: GridSize = plan_size(told, configurations, instances, captime_s)
     try:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.clusters import ClusterPlace, placed
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import Terminal, say, say_json
 
@@ -28,6 +29,7 @@ def evaluate(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
     ] = None,
+    cluster: ClusterPlace = None,
     captime: Annotated[
         str | None,
         typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
@@ -63,7 +65,8 @@ def evaluate(
         check_picture(plot)
     captime_s = None if captime is None else parse_duration(captime)
     with contextlib.closing(read_run_folder(folder)) as store:
-        plan = plan_evaluation(store, _scenario_of(store, scenario), configuration, captime_s)
+        told = placed(_scenario_of(store, scenario), cluster, workers)
+        plan = plan_evaluation(store, told, configuration, captime_s)
         _warn_if_at_work(store)
     if plot is not None and plan.scenario.quality is not None:
         raise UsageError("the picture shows how soon instances are solved, not how well: leave --plot out")

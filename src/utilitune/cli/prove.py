@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.clusters import placed
 from utilitune.cli.grouping import grouped
 from utilitune.cli.run import GoalOptions, WayOptions, earlier_runs, work_with
 
@@ -45,7 +46,7 @@ def prove(
     """
     from utilitune.cli import understanding
 
-    told = understanding.told(scenario)
+    told = placed(understanding.told(scenario), how.cluster, how.workers)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
     settings = replace(settings, found=read_configuration(configuration, told.space))
     place = folder or scenario.with_suffix(".proof")

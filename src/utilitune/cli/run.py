@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.clusters import ClusterPlace, placed
 from utilitune.cli.grouping import grouped
 from utilitune.cli.places import default_folder
 
@@ -66,6 +67,7 @@ class WayOptions:
         int | None,
         typer.Option(help="Runs at the same time.  [default: as in the scenario, or one per core]"),
     ] = None
+    cluster: ClusterPlace = None
     reuse: Annotated[
         Path | None,
         typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
@@ -95,6 +97,7 @@ def run(
 
     - `utilitune run scenario.toml`
     - `utilitune run scenario.toml --max-wall-time 2h --epsilon 0.05`
+    - `utilitune run scenario.toml --cluster tcp://host:8786`
     """
     work_on(scenario, folder or default_folder(scenario), goals, how)
 
@@ -104,7 +107,7 @@ def work_on(scenario: Path, place: Path, goals: GoalOptions, how: WayOptions | N
     from utilitune.cli import understanding
 
     how = how or WayOptions()
-    told = understanding.told(scenario)
+    told = placed(understanding.told(scenario), how.cluster, how.workers)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
     work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
 
@@ -144,4 +147,5 @@ def _earlier(folder: Path, scenario: Scenario) -> EarlierRuns:
 def _headline(scenario: Scenario, settings: RunSettings) -> str:
     spec = settings.specification
     plural = "" if settings.workers == 1 else "s"
-    return f"{scenario.name}: {spec.name}, {settings.workers} worker{plural}, δ = {spec.delta:g}"
+    place = f"{settings.workers} worker{plural}" if scenario.cluster is None else f"on {scenario.cluster}"
+    return f"{scenario.name}: {spec.name}, {place}, δ = {spec.delta:g}"

@@ -8,7 +8,7 @@ cancelled or could not be started.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from utilitune.domain import Measure, require_positive
 from utilitune.errors import UsageError
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from utilitune.targets.base import RawResult, Task
 
 OUTPUT_BYTES = 8192
+
+CALIBRATION = "calibration"
+"""Names the fact, and the news, of how long the first worker of a cluster took for the calibration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,18 @@ class Job:
 
     task: Task
     limits: RunLimits
+
+
+@runtime_checkable
+class TellsNews(Protocol):
+    """A backend whose workers are elsewhere, and come and go."""
+
+    @property
+    def slots(self) -> int:
+        """How many runs can be made at once by those who are there, or who are expected."""
+
+    def news(self) -> list[tuple[str, str]]:
+        """What happened since this was asked for last: kinds of events, and their texts."""
 
 
 class Backend(Protocol):

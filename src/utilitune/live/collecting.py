@@ -109,7 +109,7 @@ def collect(
     afresh = "write the matrix elsewhere (-o), to record it afresh in a folder beside it"
     with (
         contextlib.closing(open_run_folder(folder, task.snapshot, afresh=afresh)) as store,
-        task.backend(count, folder) as backend,
+        task.backend(count, folder, store.facts()) as backend,
     ):
         return collect_into(store, backend, scenario, size, on_run)
 

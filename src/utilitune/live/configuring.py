@@ -56,6 +56,7 @@ class StopSettings(TypedDict, total=False):
         max_wall_time: Stop after this much time on the clock.
         max_runs: Stop after this many runs.
         workers: Runs at the same time; the cores if left out.
+        cluster: Where runs are made: "local:8", "tcp://host:8786" or a file; on this machine if left out.
     """
 
     epsilon: float
@@ -64,6 +65,7 @@ class StopSettings(TypedDict, total=False):
     max_wall_time: Duration
     max_runs: int
     workers: int
+    cluster: str
 
 
 class Settings(StopSettings, total=False):
@@ -201,7 +203,8 @@ def _given_scenario(
         raise UsageError(f"{', '.join(fixed)} cannot be given beside a scenario: write it into the scenario")
     given = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
     stop = _stop_rules(settings, given.stop)
-    return replace(given, stop=stop, workers=settings.get("workers", given.workers))
+    workers, cluster = settings.get("workers", given.workers), settings.get("cluster", given.cluster)
+    return replace(given, stop=stop, workers=workers, cluster=cluster)
 
 
 def _scenario_from_objects(
@@ -248,6 +251,7 @@ def scenario_around(
         stop=_stop_rules(settings, StopRules()),
         seed=settings.get("seed", DEFAULT_SEED),
         workers=settings.get("workers"),
+        cluster=settings.get("cluster"),
         procedure=settings.get("procedure", DEFAULT_PROCEDURE),
         options=settings.get("options", {}),
         initial=tuple(parameters.validate(values) for values in settings.get("initial", ())),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import StopReason
 from utilitune.errors import UtilituneError
+from utilitune.execution.backend import CALIBRATION, TellsNews
 from utilitune.execution.platform import metering_loss
 from utilitune.execution.runs import DISAGREEMENT
 from utilitune.execution.simulated import SimulatedBackend
@@ -65,6 +66,8 @@ class Driver:
                     step = self._live.next_runs(self._backend.free_slots)
                     if isinstance(step, StopReason):
                         return step
+                    if self._is_alone():
+                        continue
                     self._begin(step)
                     if self._live.spent() is None:
                         self._land(self._patience_s)
@@ -80,6 +83,15 @@ class Driver:
             self._land(self._patience_s)
         else:
             time.sleep(self._patience_s)
+        self._live.look_around()
+        return True
+
+    def _is_alone(self) -> bool:
+        """Where a cluster has no worker at the moment, wait a little for one."""
+        if self._jobs or self._backend.free_slots or self._patience_s is None or self._live.spent():
+            return False
+        self._land(0.0)
+        time.sleep(self._patience_s)
         self._live.look_around()
         return True
 
@@ -125,8 +137,17 @@ class Driver:
             ended.append((run, judged.outcome))
             self._compare(run, judged)
         self._live.land(ended)
+        self._keep_news()
         if error is not None:
             raise error
+
+    def _keep_news(self) -> None:
+        """Keep what happened to a cluster."""
+        for kind, text in self._backend.news() if isinstance(self._backend, TellsNews) else ():
+            if kind == CALIBRATION:
+                self._live.store.keep_fact(kind, text)
+            else:
+                self._live.store.add_event(kind, text)
 
     def _compare(self, run: UnderWay, judged: Judged) -> None:
         """Warn, once in the life of a run, where a wrapper's own figure is far from the measured one."""

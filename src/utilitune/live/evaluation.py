@@ -437,7 +437,7 @@ def evaluate_in_folder(
     snapshot = Snapshot(plan.scenario.snapshot(), plan.digest)
     with (
         contextlib.closing(open_run_folder(place, snapshot)) as store,
-        task.backend(count, place) as backend,
+        task.backend(count, place, store.facts()) as backend,
     ):
         return run_evaluation(plan, store, backend, on_run)
 

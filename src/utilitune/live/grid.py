@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus, StopReason
 from utilitune.errors import StoppedError, TargetError
+from utilitune.execution.backend import TellsNews
 from utilitune.live.asker import Done, Make, Wanted, pair_of
 from utilitune.live.driver import Driver
 from utilitune.live.events import Listeners, RunEnded
@@ -190,7 +191,7 @@ def complete(
         if on_run is not None and (event is None or isinstance(event, RunEnded)):
             on_run(len(pairs) - asker.missing, len(pairs))
 
-    workers = backend.free_slots
+    workers = backend.slots if isinstance(backend, TellsNews) else backend.free_slots
     settings = {"captime_s": grid.captime_s, "workers": workers}
     among = len({configuration for configuration, _ in pairs})
     terms = Terms(grid.budget, workers, grid.instances, settings=settings, configurations=among)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Objective
 from utilitune.errors import TargetError, UsageError
+from utilitune.execution.backend import TellsNews
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.driver import Driver
 from utilitune.live.events import Listeners
@@ -114,7 +115,9 @@ def run_scenario(
     with contextlib.closing(store):
         check_resumed(store, chosen.specification)
         _tell_of_search(task, chosen, store)
-        with backend or task.backend(chosen.workers, folder) as workers:
+        with backend or task.backend(chosen.workers, folder, store.facts()) as workers:
+            if isinstance(workers, TellsNews):
+                chosen = replace(chosen, workers=workers.slots)
             on_a_clock = not isinstance(workers, SimulatedBackend)
             if not on_a_clock:
                 warm_up(chosen.specification, task.evidence().utility)

@@ -14,13 +14,14 @@ import numpy as np
 
 from utilitune.domain import Objective, RunStatus
 from utilitune.errors import ScenarioError, UsageError
+from utilitune.execution.backend import CALIBRATION
 from utilitune.procedures.anytime_evidence import AnytimeEvidence
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.judged_evidence import JudgedEvidence
 from utilitune.scenario.features import computed_features, feature_file
 from utilitune.scenario.instances import TEST, instance_source
 from utilitune.scenario.judging import AnytimeJudge, QualityJudge, judge_of
-from utilitune.scenario.model import FailurePolicy, Scenario
+from utilitune.scenario.model import FailurePolicy, RecordedSpec, Scenario
 from utilitune.scenario.snapshot import contents, digest
 from utilitune.scenario.targets import build_target
 from utilitune.store import Snapshot
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.execution.backend import Backend, Job
+    from utilitune.execution.cluster.places import Cluster
     from utilitune.execution.runs import RunRules
     from utilitune.scenario.fingerprints import Fingerprint
     from utilitune.scenario.instances import InstanceSource
@@ -179,16 +181,40 @@ class Task:
             )
         return count
 
-    def backend(self, workers: int, folder: Path | None = None) -> Backend:
-        """Processes on this machine, or a virtual clock where runs are only looked up.
+    @cached_property
+    def cluster(self) -> Cluster | None:
+        """Where runs are made; None for this machine.
+
+        Raises:
+            UsageError: The scenario names a cluster that is none, or its runs are only looked up.
+        """
+        if self.scenario.cluster is None:
+            return None
+        from utilitune.scenario.cluster_reader import read_cluster
+
+        found = read_cluster(self.scenario.cluster, self.scenario.directory)
+        if found is not None and isinstance(self.scenario.target, RecordedSpec):
+            raise UsageError("recorded runs are looked up here, nobody makes them: leave the cluster out")
+        return found
+
+    def backend(
+        self, workers: int, folder: Path | None = None, facts: Mapping[str, str] | None = None
+    ) -> Backend:
+        """A cluster, processes on this machine, or a virtual clock where runs are only looked up.
 
         Args:
-            workers: How many runs are made at the same time.
+            workers: How many runs are made at the same time; a cluster knows that itself.
             folder: The run folder, held by us alone; what a kill left alive there is ended first.
+            facts: What is known of an earlier start.
         """
         from utilitune.execution.local import LocalBackend
         from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 
+        if self.cluster is not None:
+            from utilitune.execution.cluster.backend import DaskBackend
+
+            known = (facts or {}).get(CALIBRATION)
+            return DaskBackend(self.cluster, None if known is None else float(known))
         target = self.target
         if not isinstance(target, RecordedTarget):
             return LocalBackend(workers, folder)

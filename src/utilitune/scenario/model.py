@@ -284,6 +284,7 @@ class Scenario:
         policies: What failed runs mean; a status that is missing counts as never finishing.
         seed: What every random choice follows from.
         workers: How many runs at once; None means one per core.
+        cluster: Where runs are made, see `utilitune.scenario.cluster_reader`; None means on this machine.
         procedure: Name of the procedure.
         options: Its options.
         features: A file of instance features, relative to the scenario's folder, or a command with
@@ -310,6 +311,7 @@ class Scenario:
     policies: Mapping[RunStatus, FailurePolicy] = field(default_factory=dict)
     seed: int = DEFAULT_SEED
     workers: int | None = None
+    cluster: str | None = None
     procedure: str = DEFAULT_PROCEDURE
     options: Mapping[str, Any] = field(default_factory=dict)
     features: str | tuple[str, ...] | None = None

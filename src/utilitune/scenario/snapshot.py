@@ -3,7 +3,7 @@
 The fingerprint covers what gives a run its meaning: target, space, training instances (their names and
 the SHA-256 of the content of every file), population, utility, measure, captimes, memory limit,
 policies, δ, seed, procedure, the configurations to try first, and how qualities count. It leaves out what may
-change between two starts of one run: name, folder, stop rules, workers, test instances, features and
+change between two starts of one run: name, folder, stop rules, workers, cluster, test instances, features and
 how good configurations are looked for.
 """
 
@@ -76,6 +76,7 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "features": list(scenario.features) if isinstance(scenario.features, tuple) else scenario.features,
         "initial": [dict(assignment) for assignment in scenario.initial],
         "search": asdict(scenario.search),
+        **({} if scenario.cluster is None else {"cluster": scenario.cluster}),
         **_quality_to_plain(scenario.quality),
     }
 
@@ -119,6 +120,7 @@ def _restored(snapshot: Mapping[str, Any]) -> Scenario:
         initial=tuple(Assignment(values) for values in snapshot.get("initial", ())),
         quality=_quality_from_plain(snapshot.get("quality")),
         search=SearchRules(**snapshot.get("search", {"share": 0.0})),
+        cluster=snapshot.get("cluster"),
     )
 
 

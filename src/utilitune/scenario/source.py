@@ -35,9 +35,9 @@ class Source:
     lines: dict[KeyPath, int]
 
     @classmethod
-    def read(cls, path: Path) -> Source:
+    def read(cls, path: Path, what: str = "the scenario") -> Source:
         """Read a TOML file."""
-        text = read_text(path, "the scenario")
+        text = read_text(path, what)
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:

@@ -104,6 +104,7 @@ class _NativeReader:
             "_policies",
             "_seed",
             "_workers",
+            "_cluster",
             "_features",
             "_initial",
             "_procedure",
@@ -139,6 +140,7 @@ class _NativeReader:
             policies=self._policies,
             seed=self._seed,
             workers=self._workers,
+            cluster=self._cluster,
             features=self._features,
             initial=self._initial,
             quality=self._quality,
@@ -192,6 +194,10 @@ class _NativeReader:
     @cached_property
     def _workers(self) -> int | None:
         return self._top.integer("workers", least=1)
+
+    @cached_property
+    def _cluster(self) -> str | None:
+        return self._top.text("cluster")
 
     @cached_property
     def _features(self) -> str | tuple[str, ...] | None:

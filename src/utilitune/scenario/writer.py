@@ -116,7 +116,11 @@ def _quality(quality: QualityRules | None) -> list[str]:
 
 def _workers(scenario: Scenario) -> list[str]:
     lines = _lines([("workers", scenario.workers)])
-    return ["# How many runs are made at once.", *lines] if lines else []
+    place = _lines([("cluster", scenario.cluster)])
+    return [
+        *(["# How many runs are made at once.", *lines] if lines else []),
+        *(["# Where they are made.", *place] if place else []),
+    ]
 
 
 def _initial(scenario: Scenario) -> list[str]:

@@ -27,7 +27,7 @@ def named_files(message: Message) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for word in message.get("argv", ()):
         path = _whole_path(message, word)
-        if os.sep in word and os.path.isabs(path) and os.path.isfile(path):  # noqa: PTH113, PTH117 - texts
+        if _may_be_path(_path_in(word)) and os.path.isabs(path) and os.path.isfile(path):  # noqa: PTH113, PTH117
             found[path] = None
     return tuple(found)
 
@@ -38,11 +38,20 @@ def _path_in(word: str) -> str:
     return value if equals and os.sep not in option else word
 
 
+def _may_be_path(word: str) -> bool:
+    """Whether a word looks like a file: it has a folder or a suffix, and is no number."""
+    try:
+        float(word)
+    except ValueError:
+        return os.sep in word or "." in word
+    return False
+
+
 def renamed(message: Message, places: Mapping[str, str]) -> Message:
     """A command with other places for its files."""
     argv = []
     for word in message["argv"]:
-        place = places.get(_whole_path(message, word))
+        place = places.get(_whole_path(message, word)) if _may_be_path(_path_in(word)) else None
         argv.append(word if place is None else word.removesuffix(_path_in(word)) + place)
     return {**message, "argv": argv}
 

@@ -289,7 +289,7 @@ class Link:
         if "absent" in answer:
             text = (
                 f"the worker {address} does not have {answer['absent']!r}: put it where all workers find it, "
-                "or let files be sent to them (--ship)"
+                "or let files be sent to them (ship = true in a cluster file)"
             )
             self._come_out(flight, RawResult(Ending.EXITED, launch_error=text))
         else:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ClusterError
+from utilitune.execution.backend import CALIBRATION
 from utilitune.execution.cluster.calibration import spread_warning
 from utilitune.execution.cluster.places import Clock
 
@@ -148,7 +149,9 @@ class Roster:
     def _join(self, address: str, worker: Worker) -> None:
         self.workers[address] = worker
         self.capacity += worker.slots
-        self.reference_s = self.reference_s or worker.loop_s
+        if self.reference_s is None:
+            self.reference_s = worker.loop_s
+            self._tell(CALIBRATION, repr(worker.loop_s))
         slots = "1 slot" if worker.slots == 1 else f"{worker.slots} slots"
         loop_ms = 1000 * worker.loop_s
         self._tell("worker", f"{address} on {worker.host} joined: {slots}, calibration {loop_ms:.2f} ms")

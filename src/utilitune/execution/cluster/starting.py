@@ -72,9 +72,10 @@ async def connected(address: str, stack: contextlib.AsyncExitStack) -> Any:  # n
     """A client of the scheduler at an address."""
     from distributed import Client
 
+    client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
+    stack.push_async_callback(_closed, client)
     try:
-        client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
-        return await stack.enter_async_context(client)
+        return await client
     except (OSError, TimeoutError):
         raise ClusterError(
             f"no Dask scheduler answers at {address}: start one there with 'dask scheduler', or correct the "
@@ -82,6 +83,12 @@ async def connected(address: str, stack: contextlib.AsyncExitStack) -> Any:  # n
         ) from None
     except ValueError as error:
         raise UsageError(f"{address!r} is no address of a Dask scheduler: {error}") from None
+
+
+async def _closed(client: Any) -> None:  # noqa: ANN401 - Dask has no types
+    """Close a client, also one that never was connected."""
+    with contextlib.suppress(OSError, TimeoutError, ValueError):
+        await client.close(timeout=REACH_S)
 
 
 async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> str:

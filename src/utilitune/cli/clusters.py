@@ -1,0 +1,35 @@
+"""The option of commands that make runs: on which cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from utilitune.scenario.model import Scenario
+
+ClusterPlace = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PLACE",
+        help="Make the runs on a Dask cluster: local:8, tcp://host:8786, or a file such as slurm.toml.  "
+        "[default: as in the scenario, or on this machine]",
+    ),
+]
+"""The option that names a cluster."""
+
+
+def placed(scenario: Scenario, cluster: str | None, workers: int | None = None) -> Scenario:
+    """The scenario with its runs on a cluster, where one is named; one that cannot be is refused."""
+    from utilitune.errors import UsageError
+    from utilitune.live.task import Task
+
+    if cluster is not None:
+        path = Path(cluster)
+        scenario = replace(scenario, cluster=str(path.resolve()) if path.suffix == ".toml" else cluster)
+    if Task(scenario).cluster is not None and workers is not None:
+        raise UsageError("a cluster says itself how many runs it makes at once: leave --workers out")
+    return scenario
