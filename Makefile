@@ -59,6 +59,7 @@ fuzz: $(VENV)/.test.stamp ## Try a million spoiled inputs on every reader (half 
 
 faults: $(VENV)/.test.stamp ## Kill, fill, damage and change things at random, 500 times (an hour).
 	cd tests && ../$(BIN)/python -m faults --faults 500
+	cd tests && ../$(BIN)/python -m faults.clusters --kills 60
 
 clean: ## Remove what the other targets made.
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage
