@@ -10,8 +10,10 @@ import threading
 
 import pytest
 
+import utilitune
 from utilitune.carried import PREFIX, place_of
 from utilitune.errors import UsageError
+from utilitune.reports.page import html_report
 from utilitune.utility import as_utility, parse_utility
 
 
@@ -60,6 +62,7 @@ result = utilitune.configure(
     instances=[str(k) for k in range(4)],
     utility=lambda t: 1 / (1 + t),
     max_runs=20,
+    folder="work.run",
 )
 print(result.progress.runs, result.best["n"])
 """
@@ -80,3 +83,10 @@ def test_a_script_configures_its_own_function(function, way, tmp_path):
     runs, best = map(int, done.stdout.split())
     assert runs == 20
     assert best != 45
+    seen = utilitune.load(tmp_path / "work.run")  # by a process that knows neither function
+    assert seen.best["n"] == best
+    assert seen.standing.answer.mean is not None
+    assert f"(configuration={{'n': {best}}}, instance='INSTANCE', seed=" in seen.command
+    assert PREFIX not in seen.command
+    with seen.reading() as store:
+        assert "of a script or notebook" in html_report(store)

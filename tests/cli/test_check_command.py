@@ -107,7 +107,7 @@ def test_a_function_and_a_run_without_end(tmp_path: Path):
         '[parameters.a]\ntype = "bool"\n[instances]\ntraining = ["x y"]\n[procedure]\nname = "oup"\n'
     )
     told = invoke("check", tmp_path / "scenario.toml").stdout
-    assert "quick_target:solve({'configuration': {'a': False}, 'instance': 'x y'" in told
+    assert "quick_target.solve(configuration={'a': False}, instance='x y'" in told
     assert "  | at x y" in told
     assert "nothing ends the run but you" in told
     assert "Start-up" not in told

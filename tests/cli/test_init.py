@@ -13,6 +13,7 @@ from utilitune.cli.init import init
 from utilitune.errors import UsageError
 from utilitune.scenario import read_scenario
 from utilitune.scenario.template import Answers, known_solver, starter_scenario
+from utilitune.utility.designing import SITUATIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +116,7 @@ def test_paths_are_checked_where_the_user_stands_and_seen_from_the_scenario(
         (tmp_path / name / "a.cnf").write_text("")
     (tmp_path / "kissat").write_text("#!/bin/sh\n")
     (tmp_path / "kissat").chmod(0o755)
-    answers = ["sat", "./kissat", "train/*.cnf", "test", "named", "2", "30s", "1m", "1h"]
+    answers = ["sat", "./kissat", "train/*.cnf", "test", "named", "1", "30s", "1m", "1h"]
     result = CliRunner().invoke(app(), ["tasks/first"], input="\n".join(answers) + "\n")
     assert result.exit_code == 0, result.output
     scenario = read_scenario(tmp_path / "tasks" / "first" / "scenario.toml")
@@ -124,6 +125,30 @@ def test_paths_are_checked_where_the_user_stands_and_seen_from_the_scenario(
     assert scenario.test.names == ("../../test/a.cnf",)
     assert scenario.utility.startswith("step(")
     assert {"restartmargin", "bumpreasons"} <= set(scenario.space.names)
+
+
+@pytest.mark.parametrize(
+    ("said", "utility", "captime_s"),
+    [
+        (["4", "10s"], "log-laplace(k0=10, alpha=1)", 50),
+        (["9", "1, 2", "x", "10 min", "1", "dear", "1", "0.05"], None, 600),
+        (["useless after lunch at 12", "useless after 10 minutes, 0.05 per hour"], None, 600),
+        (["uniform(k0=1m)"], "uniform(k0=1m)", 54),
+    ],
+)
+def test_init_and_the_designer_know_the_same_situations(
+    said: list[str], utility: str | None, captime_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    answers = ["python", "named", *said, "", "1h"]
+    result = CliRunner().invoke(app(), [str(tmp_path)], input="\n".join(answers) + "\n")
+    assert result.exit_code == 0, result.output
+    for situation in SITUATIONS:
+        assert situation.title in result.output
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    assert scenario.utility == (utility or "product(step(deadline=600), cost-per-hour(value=1, rate=0.05))")
+    assert scenario.max_captime_s == captime_s
 
 
 def test_the_parameters_of_a_known_solver_are_written_as_it_wants_them(tmp_path: Path):

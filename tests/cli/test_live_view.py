@@ -47,7 +47,7 @@ def test_the_panel_says_all_there_is_to_know():
     assert "within ε = 0.25 of the best of all but a fraction γ = 0.5" in text
     assert "solver '[/]' --x=1 INSTANCE" in text
     assert "700 (23.3 per second), 2 under way, 7 failures" in text
-    assert "4 of 9 configurations" in text
+    assert "9 configurations, 4 not ruled out" in text
     assert "30 s passed, about 90 s left" in text
 
 
@@ -86,7 +86,7 @@ def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[st
         show(VIEW)
     lines = capsys.readouterr().err
     assert "task [/]: wager; getting ready" in " ".join(lines.split())
-    assert lines.count("ε = 0.250, γ = 0.500; 700 runs, 9 configurations, 7 failures; leader: solver") == 1
+    assert lines.count("ε = 0.25, γ = 0.5; 700 runs, 9 configurations, 7 failures; answer: solver") == 1
 
 
 def heights(*views: View, width: int = 80) -> list[int]:

@@ -30,7 +30,7 @@ def test_a_peer_configures_a_program_and_its_folder_can_be_used_like_any_other(t
     assert result.exit_code == 0
     assert "No promise: sweep proves nothing about the utility of its answer." in result.stdout
     assert "solver.py" in result.stdout
-    assert "still in play" not in result.stdout
+    assert "ruled out" not in result.stdout
     folder = tmp_path / "scenario.sweep.run"
     assert folder.is_dir()
 

@@ -100,4 +100,4 @@ def test_the_reason_is_a_new_answer():
 
 
 def test_else_those_in_play_are_named():
-    assert "5 configurations are still in play" in _reason(trajectory(0.0), Limits())
+    assert "5 configurations are not ruled out" in _reason(trajectory(0.0), Limits())

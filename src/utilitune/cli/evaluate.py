@@ -130,7 +130,7 @@ def _draw(comparison: Comparison, name: str, path: Path) -> None:
 def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
     from rich.table import Table
 
-    from utilitune.cli.texts import words
+    from utilitune.cli.texts import prose, words
     from utilitune.utility import format_duration
 
     ours, theirs = comparison.chosen, comparison.default
@@ -152,9 +152,9 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
         gain = _figure(comparison.difference, comparison.difference_interval, "{:+.4f}")
         speed = _figure(comparison.speed_up, comparison.speed_up_interval, "{:.2f} times")
         say(f"\nUtility gain: {gain}" + ("" if comparison.of_solutions else f"\nSpeed-up: {speed}"))
-    say(comparison.verdict(), style="bold")
+    prose(words(), comparison.verdict(), style="bold")
     for sentence in _explanations(comparison):
-        say(sentence)
+        prose(words(), sentence)
     if plot is not None:
         say(f"Drawn: {plot}")
 
@@ -174,7 +174,11 @@ def _explanations(comparison: Comparison) -> Iterator[str]:
         )
     if comparison.difference_interval is not None:
         likely = comparison.resampled_interval
-        shown = "" if likely is None else f": the gain was {likely.low:+.4f} to {likely.high:+.4f} mostly"
+        shown = (
+            ""
+            if likely is None
+            else f": the gain was mostly between {likely.low:+.4f} and {likely.high:+.4f}"
+        )
         yield (
             "The interval of the gain holds by proof, whatever the distribution of independent test "
             "instances: it allows for losses too rare to be seen. "

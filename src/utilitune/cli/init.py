@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from utilitune.scenario.template import Answers
+    from utilitune.utility import Utility
+    from utilitune.utility.designing import Situation
 
 SCENARIO_FILE = "scenario.toml"
+_USUAL_SITUATION = "half"
+_HARDLY = 0.1
+_SHORTEST_S, _LONGEST_S = 1.0, 3600.0
 _WITHOUT_QUESTIONS = "utilitune init --template sat|command|python|recorded"
 
 
@@ -114,14 +120,16 @@ def _ask(name: str, folder: Path) -> tuple[str, Answers]:
         command = (_from_folder(program, folder, is_program=True), *arguments)
         training = _place("Training instances (folder, pattern or list file)", training, folder)
         test = _place("Test instances, to judge the answer on (may stay empty)", "", folder) or None
+    name = typer.prompt("Name", default=name)
+    utility = _asked_utility(standard.utility)
     return kind, Answers(
-        name=typer.prompt("Name", default=name),
+        name=name,
         command=command,
         training=training,
         test=test,
         solver=solver,
-        utility=_asked_utility(standard.utility),
-        largest_captime=_prompt("Longest time for one run", standard.largest_captime, parse_duration),
+        utility=utility,
+        largest_captime=_prompt("Longest time for one run", _usual_captime(utility), parse_duration),
         wall_time=_prompt("Time for the whole search", standard.wall_time, parse_duration),
     )
 
@@ -158,35 +166,63 @@ def _from_folder(text: str, folder: Path, *, is_program: bool = False) -> str:
     return f"./{seen}" if is_program and "/" not in seen else seen
 
 
-_UTILITIES = {
-    "1": (
-        "Sooner is better, and never worthless: half the worth is gone after",
-        "10s",
-        "log-laplace(k0={}, alpha=1)",
-    ),
-    "2": ("A deadline: worth everything until then, nothing after", "60s", "step(deadline={})"),
-    "3": ("Falling evenly, worth nothing after", "60s", "uniform(k0={})"),
-}
-
-
 def _asked_utility(default: str) -> str:
-    """What an answer is worth, by a situation in words, or as an expression."""
-    from utilitune.utility import parse_duration, parse_utility
+    """What an answer is worth: by the designer's situations, in words, or as an expression."""
+    from utilitune.utility import Product
+    from utilitune.utility.designing import SITUATIONS
 
-    say("  What is an answer worth after a time?")
-    for number, (words, usual, _) in _UTILITIES.items():
-        say(f"  {number}  {words} … (such as {usual})")
-    say(f"  Or an expression such as {default}; 'utilitune utility' draws and explains it.")
+    say("  What is an answer worth after a time? Which of these fit (several: 1, 2)?")
+    for number, situation in enumerate(SITUATIONS, 1):
+        say(f"  {number}  {situation.title}")
+    say("  Or in words, such as 'useless after 10 minutes, 0.05 per hour', or as an expression such")
+    say(f"  as {default}. 'utilitune utility design' asks more, and draws it.")
 
-    def check(text: str) -> None:
-        if text not in _UTILITIES:
-            parse_utility(text)
+    usual = next(number for number, each in enumerate(SITUATIONS, 1) if each.name == _USUAL_SITUATION)
+    chosen = _prompt("Numbers, words or expression", str(usual), _worth)
+    numbers = _numbers(chosen)
+    if not numbers:
+        return _worth(chosen)
+    parts = tuple(_asked_situation(SITUATIONS[number - 1]) for number in numbers)
+    return str(Product(parts) if len(parts) > 1 else parts[0])
 
-    chosen = _prompt("Number or expression", "1", check)
-    if chosen not in _UTILITIES:
-        return chosen
-    words, usual, form = _UTILITIES[chosen]
-    return form.format(_prompt(words, usual, parse_duration))
+
+def _worth(text: str) -> str:
+    """The utility that words or an expression mean; nothing for numbers, which have to exist."""
+    from utilitune.utility import parse_utility
+    from utilitune.utility.designing import SITUATIONS, understand
+
+    if numbers := _numbers(text):
+        if not all(1 <= number <= len(SITUATIONS) for number in numbers):
+            raise UsageError(f"the situations have the numbers 1 to {len(SITUATIONS)}")
+        return ""
+    if "(" in text or ":" in text:
+        parse_utility(text)
+        return text
+    return str(understand(text).utility)
+
+
+def _numbers(text: str) -> list[int]:
+    """The numbers of situations, where there is nothing else."""
+    parts = text.replace(",", " ").split()
+    return [int(part) for part in parts] if all(re.fullmatch(r"[0-9]{1,3}", part) for part in parts) else []
+
+
+def _asked_situation(situation: Situation) -> Utility:
+    """The utility of a situation, its blanks filled in by the user."""
+    while True:
+        values = [str(typer.prompt(blank.question, default=blank.usual)) for blank in situation.blanks]
+        try:
+            return situation.means(*values)
+        except UtilituneError as error:
+            say(f"  {error}")
+
+
+def _usual_captime(utility: str) -> str:
+    """When hardly anything is left of the worth of an answer: no run needs longer."""
+    from utilitune.utility import format_duration, parse_utility
+
+    worth = parse_utility(utility)
+    return format_duration(min(_LONGEST_S, max(_SHORTEST_S, worth.time_to_fall_to(worth.infimum + _HARDLY))))
 
 
 def _prompt(question: str, default: str, check: Callable[[str], object]) -> str:

@@ -19,9 +19,12 @@ from utilitune.cli.numbers import NumbersBeside
 from utilitune.cli.rich_terminal import height_of
 from utilitune.cli.terminal import Terminal
 from utilitune.cli.texts import WARMING_UP
+from utilitune.domain import rounded_up
 from utilitune.errors import UtilituneError
 from utilitune.outside import shortened
+from utilitune.standing.card import compared
 from utilitune.standing.standing import gain_in_words
+from utilitune.standing.terms import without_epsilon
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ _PLAIN_LINE_EVERY_S = 4.0
 _MARGINS = 14
 """Columns of a panel that rows cannot use: the frame, the names and what lies between."""
 
-_LEADER_LINES = 4
+_ANSWER_LINES = 4
 """A longer command is cut here; 'utilitune best' shows all of it."""
 
 _SPARKS = "▁▂▃▄▅▆▇█"
@@ -84,14 +87,14 @@ class _PlainLines:
             return
         self._next_at = time.monotonic() + _PLAIN_LINE_EVERY_S
         progress = view.progress
-        gamma = "" if progress.gamma is None else f", γ = {progress.gamma:.3f}"
+        gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
         standing = self._numbers.latest
         utilities = "" if standing is None else f"{standing.utilities()}; "
         passed = COMPILING if view.compiling else format_duration(round(view.elapsed_s))
         self._console.print(
-            f"[{passed}] {utilities}ε = {progress.epsilon:.3f}{gamma}; "
+            f"[{passed}] {utilities}ε = {rounded_up(progress.epsilon)}{gamma}; "
             f"{progress.runs} runs, {progress.configurations} configurations, {failures(view)} failures; "
-            f"leader: {view.best_command}",
+            f"answer: {view.best_command}",
             markup=False,
             soft_wrap=True,
         )
@@ -163,14 +166,18 @@ class LivePanel:
         bars = max(10, width - 30)
         yield "utility", "–" if standing is None else standing.utilities()
         yield "gain", "–" if progress.gain is None else gain_in_words(progress.gain)
-        yield "ε", f"{progress.epsilon:.4f}  {sparkline(self._epsilons, bars)}"
-        yield "", "" if standing is None else standing.epsilon_means
-        gamma = "–" if progress.gamma is None else f"{progress.gamma:.4f}  {sparkline(self._gammas, bars)}"
+        yield "ε", f"{rounded_up(progress.epsilon):<6}  {sparkline(self._epsilons, bars)}"
+        yield "", "" if standing is None else without_epsilon(standing.epsilon_means)
+        gamma = (
+            "–"
+            if progress.gamma is None
+            else f"{rounded_up(progress.gamma):<6}  {sparkline(self._gammas, bars)}"
+        )
         yield "γ", gamma
-        yield "leader", shortened(view.best_command, _LEADER_LINES * (width - _MARGINS))
+        yield "answer", shortened(view.best_command, _ANSWER_LINES * (width - _MARGINS))
         speed = f"{view.runs_per_s:.1f} per second"
         yield "runs", f"{progress.runs:,} ({speed}), {view.workers_busy} under way, {failures(view)} failures"
-        yield "in play", f"{progress.alive:,} of {progress.configurations:,} configurations"
+        yield "compared", compared(progress)
         passed = f"{format_duration(round(view.elapsed_s))} passed, {_left(view)}"
         yield "time", COMPILING if view.compiling else passed
         outlook = "" if standing is None or standing.outlook is None else standing.outlook.sentence()

@@ -148,7 +148,7 @@ def _print_summary(result: ReplayResult, out: Path | None) -> None:
         say(result.last_phase)
     say(
         f"It took {progress.total_time_s:,.2f} s of run time in {progress.runs:,} runs; "
-        f"{progress.alive} of {progress.configurations} configurations are still in play."
+        f"{progress.alive} of {progress.configurations} configurations are not ruled out."
     )
     for phase in result.phases:
         say(

@@ -55,9 +55,10 @@ def _print(facts: ConfigurationFacts, runs: Sequence[dict[str, Any]], *, output:
 
     from utilitune.cli.texts import paragraphs, words
     from utilitune.outside import printable
+    from utilitune.store.records import Origin
 
     say = words().print
-    say(f"Configuration {facts.number} ({facts.origin})", style="bold")
+    say(f"Configuration {facts.number} ({Origin(facts.origin).words})", style="bold")
     say(f"  {printable(facts.command)}")
     say(f"Mean utility {facts.estimate.text()} on {facts.estimate.runs:,} instances")
     if facts.differences:

@@ -175,7 +175,9 @@ def _drawn(look: Look) -> RenderableType:
 
 def _facts(look: Look) -> Iterator[tuple[str, str]]:
     from utilitune.cli.summary import epsilon_sentences, utility_sentences
+    from utilitune.domain import rounded_up
     from utilitune.outside import printable
+    from utilitune.standing.card import compared
     from utilitune.utility import format_duration
 
     yield "state", look.state()
@@ -192,12 +194,12 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
         if look.result.last_phase:
             yield "last phase", printable(look.result.last_phase)
         if not look.result.promise.refusal:
-            yield "ε", f"{progress.epsilon:.4f}"
+            yield "ε", rounded_up(progress.epsilon)
         if progress.gamma is not None:
-            yield "γ", f"{progress.gamma:.4f}"
-        yield "leader", printable(look.result.command)
+            yield "γ", rounded_up(progress.gamma)
+        yield "answer", printable(look.result.command)
         if not look.result.promise.refusal:
-            yield "in play", f"{progress.alive} of {progress.configurations} configurations"
+            yield "compared", compared(progress)
         yield "time in runs", format_duration(progress.total_time_s)
     yield "time passed", format_duration(look.elapsed_s)
     shared = ", with those of the earlier run" if any(kind == "condition" for kind, _ in look.events) else ""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from utilitune.cli.texts import headed, words
-from utilitune.outside import printable
-from utilitune.standing.card import spent
+from utilitune.cli.texts import headed, prose, words
+from utilitune.standing.card import compared, spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,31 +22,28 @@ def print_result(result: RunResult) -> None:
     console.print(f"  {result.command}")
     console.print("Mean utility", style="bold")
     for sentence in utility_sentences(result):
-        console.print(f"  {sentence}")
+        prose(console, sentence, indent=2)
     console.print("Promise", style="bold")
-    console.print(f"  {result.promise.sentence()}")
-    for sentence in epsilon_sentences(result):
-        console.print(f"  {sentence}")
-    if result.last_phase:
-        console.print(f"  {result.last_phase}")
+    for sentence in (result.promise.sentence(), *epsilon_sentences(result), result.last_phase):
+        if sentence:
+            prose(console, sentence, indent=2)
     console.print("Cost", style="bold")
-    still = "is" if progress.alive == 1 else "are"
-    in_play = "" if result.promise.refusal else f"; {progress.alive:,} {still} still in play"
-    console.print(f"  {spent(progress)}{in_play}.")
+    tried = f" of {progress.configurations:,} configurations"
+    rivals = tried if result.promise.refusal else f"; compared: {compared(progress)}"
+    console.print(f"  {spent(progress)}{rivals}.")
     if result.stop_reason is not None:
         console.print(headed("Stopped", f"({result.stop_reason.code})"))
-        console.print(f"  {result.stop_reason.advice}")
+        prose(console, result.stop_reason.advice, indent=2)
     if result.note:
-        console.print(f"  {result.note}")
+        prose(console, result.note, indent=2)
     for failures in result.standing.failures:
-        console.print(f"Failures: {printable(failures.sentence())}", style="yellow")
+        prose(console, f"Failures: {failures.sentence()}", style="yellow")
     for warning in result.warnings:
-        console.print(f"Warning: {warning}", style="yellow")
+        prose(console, f"Warning: {warning}", style="yellow")
     if result.folder is not None:
         argument = shlex.quote(str(result.folder))
-        console.print(
-            f"Kept in {result.folder}; next: utilitune report, serve, best, show, runs or evaluate {argument}"
-        )
+        after = "next: utilitune report, serve, best, show, runs or evaluate"
+        prose(console, f"Kept in {result.folder}; {after} {argument}")
 
 
 def utility_sentences(result: RunResult) -> Iterator[str]:

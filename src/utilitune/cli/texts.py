@@ -33,6 +33,17 @@ def paragraphs() -> Console:
     return Terminal(highlight=False, markup=False)
 
 
+def prose(console: Console, text: str, *, indent: int = 0, style: str = "") -> None:
+    """Write a sentence: wrapped between words on a screen, on a line of its own in a file or a pipe."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if console.is_terminal:
+        console.print(Padding(Text(printable(text, keep="\n"), style), (0, 0, 0, indent)), soft_wrap=False)
+    else:
+        console.print(" " * indent + text, style=style)
+
+
 def headed(head: str, text: str) -> Text:
     """A line that begins with words in bold."""
     from rich.text import Text

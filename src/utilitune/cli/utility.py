@@ -82,6 +82,7 @@ def draw(
 
 def show_utility(console: Console, utility: Utility | SolutionUtility, goal: Goal | None = None) -> None:
     """Print a utility, its picture, a table of examples, and what it says."""
+    from utilitune.cli.texts import prose
     from utilitune.utility import Goal
     from utilitune.utility.picture import picture_of
 
@@ -91,7 +92,7 @@ def show_utility(console: Console, utility: Utility | SolutionUtility, goal: Goa
         console.print(line)
     console.print(f"{picture.axis}\n")
     console.print(plain_table(picture.head, picture.rows))
-    console.print(f"\n{picture.words}")
+    prose(console, f"\n{picture.words}")
 
 
 def plain_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

@@ -319,26 +319,26 @@ def _plain(found: _Found, source: str, contest: Contest) -> dict[str, Any]:
 
 
 def _print(found: _Found, source: str, contest: Contest) -> None:
-    from utilitune.cli.texts import words
+    from utilitune.cli.texts import prose, words
     from utilitune.cli.utility import plain_table, show_utility
 
     console, plain = words(), _plain(found, source, contest)
     console.print()
     show_utility(console, found.utility)
     for line in found.told:
-        console.print(f"  {line}")
+        prose(console, line, indent=2)
     if found.answers:
         console.print(f"\n{plain_table(*_answers(found))}")
     if found.fit is not None:
-        console.print(f"\nInconsistency {found.fit.inconsistency:.3f}. {found.fit.words}")
+        prose(console, f"\nInconsistency {found.fit.inconsistency:.3f}. {found.fit.words}")
     console.print(f"\nWho would win on {source}", style="bold")
-    console.print(plain["verdict"])
+    prose(console, plain["verdict"])
     rows = [
         (row["name"], f"{row['low']:.3f}", f"{row['high']:.3f}", str(row["runs"]))
         for row in plain["rows"][:5]
     ]
     console.print(plain_table(("configuration", "at least", "at most", "runs"), rows))
-    console.print(f"{plain['stability']} {plain['note']}")
+    prose(console, f"{plain['stability']} {plain['note']}")
     console.print("\nPaste this line into your scenario:", style="bold")
     console.print(plain["line"])
 

@@ -336,8 +336,8 @@ def _capping_note(utility: Utility | Worths, captime_s: float, timeouts: int) ->
     if not timeouts or most < _WORTH_MENTIONING:
         return ""
     return (
-        f"The runs stopped at {format_duration(captime_s)} ({timeouts} of both) count as never ending, but "
-        f"each could be worth up to {most:.3g} more: raise --captime to see."
+        f"The runs stopped at {format_duration(captime_s)} ({timeouts} of both together) count as never "
+        f"ending, but each could be worth up to {most:.3g} more: raise --captime to see."
     )
 
 

@@ -152,7 +152,7 @@ class LiveRun:
 
     def open(self) -> None:
         """Note that the run was started, and put back what is stored."""
-        self.store.begin_session(self.inputs.settings(self.terms.settings))
+        self.store.begin_session(self.inputs.settings({**self.terms.settings, **self.task.settings()}))
         if self.terms.earlier is not None:
             self.terms.earlier.note(self.store)
         warning = crowding(self.task.scenario.measure, self.terms.workers)

@@ -16,7 +16,7 @@ from utilitune.live.rows import named_rows
 from utilitune.live.task import Task
 from utilitune.procedures.naming import PROCEDURES
 from utilitune.standing import standing_of
-from utilitune.standing.card import html_table, line, spent
+from utilitune.standing.card import compared, html_table, line, spent
 from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ class RunResult:
                 ("ε means", self.standing.epsilon_means),
                 ("Phase before", self.last_phase),
                 ("Spent", spent(self.progress)),
+                ("Compared", "" if self.promise.refusal else compared(self.progress)),
                 ("State", "at work, or ended from outside" if stop is None else stop.advice),
                 ("Failures", "; ".join(each.sentence() for each in self.standing.failures)),
                 ("Note", self.note),

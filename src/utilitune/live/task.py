@@ -21,13 +21,15 @@ from utilitune.procedures.judged_evidence import JudgedEvidence
 from utilitune.scenario.features import computed_features, feature_file
 from utilitune.scenario.instances import TEST, instance_source
 from utilitune.scenario.judging import AnytimeJudge, QualityJudge, judge_of
-from utilitune.scenario.model import FailurePolicy, RecordedSpec, Scenario
+from utilitune.scenario.model import FailurePolicy, FunctionSpec, RecordedSpec, Scenario
 from utilitune.scenario.snapshot import contents, digest
 from utilitune.scenario.targets import build_target
 from utilitune.store import Snapshot
 from utilitune.targets.base import Command, Invocation
+from utilitune.targets.function import as_arguments, call_text
 from utilitune.targets.recorded import RecordedTarget
 from utilitune.utility import parse_utility
+from utilitune.utility.drawn import drawing_of, drawn, is_python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,6 +55,9 @@ MOST_WORKERS = 4096
 ENDLESS = 2**31
 """Stands for the number of instances of a generator without end."""
 
+CURVE = "utility_curve"
+"""Where the settings of a start keep the curve of a utility that is a Python function."""
+
 _HARDLY_WORTH = 0.05
 _LOOKS = 32
 """At how many captimes runs are looked at where no procedure says at which."""
@@ -71,8 +76,22 @@ class Task:
 
     @classmethod
     def stored(cls, store: StoreReader) -> Task:
-        """The task of a stored run, as it was when the run began."""
-        return cls(Scenario.from_snapshot(store.snapshot.scenario))
+        """The task of a stored run, as it was when the run began.
+
+        A utility that is a Python function is read from the curve that the run has kept, if it has: nobody's
+        code is run for a look.
+        """
+        task = cls(Scenario.from_snapshot(store.snapshot.scenario))
+        kept = (session.settings.get(CURVE) for session in reversed(store.sessions()))
+        curve = next(filter(None, kept), None) if is_python(task.scenario.utility) else None
+        if curve is not None:
+            task.utility = drawn(task.scenario.utility, curve)
+        return task
+
+    def settings(self) -> dict[str, Any]:
+        """What a start keeps of the task, for those who look at its run later."""
+        python = self.scenario.quality is None and is_python(self.scenario.utility)
+        return {CURVE: drawing_of(self.utility)} if python else {}
 
     @cached_property
     def utility(self) -> Utility:
@@ -226,11 +245,17 @@ class Task:
 
         return SimulatedBackend(workers, looked_up)
 
-    def command_text(self, assignment: Mapping[str, Any], instance: str = "INSTANCE") -> str:
-        """A configuration as a command line to paste into a shell."""
+    def command_text(
+        self, assignment: Mapping[str, Any], instance: str = "INSTANCE", seed: int | None = None
+    ) -> str:
+        """A configuration as a command line to paste into a shell, or as a call; nothing is imported."""
         scenario = self.scenario
+        seed = scenario.seed if seed is None else seed
+        if isinstance(scenario.target, FunctionSpec):
+            module, _, function = scenario.target.reference.partition(":")
+            return call_text(module, function, as_arguments(assignment, instance, seed))
         captime_s = scenario.max_captime_s or (scenario.limit_s if scenario.quality else scenario.captime0_s)
-        return task_text(self.target.prepare(Invocation(assignment, instance, scenario.seed, captime_s)))
+        return task_text(self.target.prepare(Invocation(assignment, instance, seed, captime_s)))
 
     def feature_file(self) -> Path | None:
         """The file of instance features; where a command makes them, those that are missing are made now."""
@@ -268,4 +293,4 @@ def task_text(task: TargetTask) -> str:
     """What is run, to be repeated by hand: a line for a shell, or a function with its arguments."""
     if isinstance(task, Command):
         return task.shell_text()
-    return f"{task.module}:{task.function}({dict(task.arguments)})"
+    return call_text(task.module, task.function, task.arguments)

@@ -27,7 +27,7 @@ from utilitune.replaying.recording import Recording
 from utilitune.replaying.row_supply import RowSupply, row_supply
 from utilitune.rivals.rival import POINTS_PER_DECADE, Rival, Standing, play_rival
 from utilitune.scenario.model import usual_smallest_captime_s
-from utilitune.standing.card import html_table, line, spent
+from utilitune.standing.card import compared, html_table, line, spent
 from utilitune.stopping import Budget, interrupted, next_point
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class ReplayResult:
                 ("Promise", self.promise.sentence()),
                 ("Phase before", self.last_phase),
                 ("Spent", spent(self.progress)),
+                ("Compared", compared(self.progress)),
                 ("State", self.stop_reason.advice),
                 ("Note", self.note),
             ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utilitune.errors import StoreError, UsageError
+from utilitune.errors import StoreError, TargetError, UsageError
 from utilitune.live.task import Task, task_text
 from utilitune.standing.standing import DEFAULT
 from utilitune.standing.worths import Estimate, Sharing, estimate, fill, kind_numbers
@@ -162,4 +162,7 @@ def _reproduced(task: Task, record: ConfigurationRecord, run: RunRecord) -> str:
     """The command of a run, as it was made."""
     instance = task.training.name(run.request.position)
     made = Invocation(record.assignment, instance, run.seed, run.request.captime_s)
-    return task_text(task.target.prepare(made))
+    try:
+        return task_text(task.target.prepare(made))
+    except TargetError:  # a function that lives elsewhere: the call can be written down all the same
+        return task.command_text(record.assignment, instance, run.seed)

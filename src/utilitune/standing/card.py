@@ -53,10 +53,12 @@ def line(kind: str, best: object, promise: Promise) -> str:
 
 def spent(progress: Progress) -> str:
     """What a result cost, in words."""
-    return (
-        f"{format_duration(progress.total_time_s)} in {_counted(progress.runs, 'run')} of "
-        f"{_counted(progress.configurations, 'configuration')}"
-    )
+    return f"{format_duration(progress.total_time_s)} in {_counted(progress.runs, 'run')}"
+
+
+def compared(progress: Progress) -> str:
+    """How many configurations the promise compares with the answer, and how many of them may be the best."""
+    return f"{_counted(progress.configurations, 'configuration')}, {progress.alive:,} not ruled out"
 
 
 def _counted(number: int, what: str) -> str:

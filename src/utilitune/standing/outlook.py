@@ -158,7 +158,7 @@ def _reason(recent: Sequence[Progress], limits: Limits) -> str:
             "itself first."
         )
     return (
-        f"ε has not fallen lately: {last.alive} configurations are still in play, and telling them from the "
+        f"ε has not fallen lately: {last.alive} configurations are not ruled out, and telling them from the "
         "answer takes ever more runs."
     )
 

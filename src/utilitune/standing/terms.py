@@ -2,7 +2,7 @@
 
 "0.05 of utility ≈ 3 s at a run of 10 s": an answer after 13 s is worth 0.05 less than one after 10 s. Where
 the worth does not fall smoothly there (a deadline, say) or where quality is what counts, the difference is
-put as a share of runs: so many in a hundred that would have to change from perfect to worthless.
+put as a share of runs: so many in a hundred that are worth nothing instead of everything.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from utilitune.domain import rounded_up
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def epsilon_in_time(epsilon: float, utility: Utility, typical_s: float) -> str:
     if shortly_before - float(utility(later_s)) > _JUMP * epsilon:
         return _as_share(epsilon)
     return (
-        f"{epsilon:.3g} of utility ≈ {format_duration(_rounded(later_s - typical_s))} at a run of "
+        f"{rounded_up(epsilon)} of utility ≈ {format_duration(_rounded(later_s - typical_s))} at a run of "
         f"{format_duration(typical_s)}"
     )
 
@@ -51,9 +52,20 @@ def epsilon_in_quality(epsilon: float) -> str:
     return _as_share(epsilon) if _SMALLEST_EPSILON <= epsilon < 1 else ""
 
 
+def without_epsilon(text: str) -> str:
+    """The translation alone, for a screen whose ε is a moment newer.
+
+    >>> without_epsilon("0.05 of utility ≈ 3 s at a run of 10 s")
+    '≈ 3 s at a run of 10 s'
+    """
+    _, sign, translation = text.partition("≈")
+    return sign + translation
+
+
 def _as_share(epsilon: float) -> str:
     count, whole = (100 * epsilon, 100) if epsilon >= 0.01 else (1000 * epsilon, 1000)
-    return f"{epsilon:.3g} of utility ≈ {count:.2g} in {whole:,} runs from worth everything to worth nothing"
+    runs = f"{count:.2g} of {whole:,} runs worth nothing instead of everything"
+    return f"{rounded_up(epsilon)} of utility ≈ {runs}"
 
 
 def _rounded(seconds: float) -> float:

@@ -25,6 +25,11 @@ class Origin(StrEnum):
     CANDIDATE = "candidate"
 
     @property
+    def words(self) -> str:
+        """What people read."""
+        return {Origin.USER: "given", Origin.CANDIDATE: "search"}.get(self, self.value)
+
+    @property
     def searched(self) -> bool:
         """Whether it was chosen by looking at outcomes of runs."""
         return self in {Origin.MODEL, Origin.NOMINEE, Origin.PEER, Origin.CANDIDATE}

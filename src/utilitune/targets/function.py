@@ -108,11 +108,7 @@ class FunctionTarget:
 
     def prepare(self, invocation: Invocation) -> Call:
         """Write the call down; the values must survive JSON."""
-        arguments: dict[str, Any] = {
-            "configuration": {name: _plain(value) for name, value in invocation.parameters.items()},
-            "instance": invocation.instance,
-            "seed": invocation.seed,
-        }
+        arguments = as_arguments(invocation.parameters, invocation.instance, invocation.seed)
         if self.passes_captime:
             arguments["captime"] = invocation.captime_s
         return Call(self.module, self.function, arguments, tuple(sys.path), self.directory, self.reports)
@@ -167,6 +163,24 @@ class FunctionTarget:
                 RunStatus.CRASHED, f"the function must return its runtime in seconds, not {_shown(value)}"
             )
         return Verdict(RunStatus.FINISHED, runtime_s=float(value))
+
+
+def as_arguments(configuration: Mapping[str, Any], instance: str, seed: int) -> dict[str, Any]:
+    """What a function is called with."""
+    plain = {name: _plain(value) for name, value in configuration.items()}
+    return {"configuration": plain, "instance": instance, "seed": seed}
+
+
+def call_text(module: str, function: str, arguments: Mapping[str, Any]) -> str:
+    """A call as Python writes it; of a function of a script or notebook, by its own name there.
+
+    >>> call_text("queens", "solve", as_arguments({"noise": 0.1}, "8", 1))
+    "queens.solve(configuration={'noise': 0.1}, instance='8', seed=1)"
+    """
+    if f"{module}:{function}" == MADE_OUTSIDE:  # there is no function: its user makes the runs
+        return f"{arguments['configuration']} on {arguments['instance']} with seed {arguments['seed']}"
+    place = "" if module.startswith(CARRIED) else f"{module}."
+    return f"{place}{function}({', '.join(f'{name}={value!r}' for name, value in arguments.items())})"
 
 
 def _report(text: str) -> dict[str, Any] | None:

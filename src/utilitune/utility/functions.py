@@ -75,7 +75,9 @@ class FunctionUtility(Utility):
         half = (
             f"falls to 1/2 at {format_duration(half_s)}" if half_s <= self.horizon_s else "never falls to 1/2"
         )
-        return f"the Python function {self.reference}: worth {self(0.0):.3g} at once, {half}"
+        module, _, name = self.reference.partition(":")
+        called = f"{name} of a script or notebook" if module.startswith(CARRIED) else self.reference
+        return f"the Python function {called}: worth {self(0.0):.3g} at once, {half}"
 
 
 def utility_from_callable(

@@ -48,7 +48,7 @@ U.hero = (doc) => {
     tiles.append(U.tile("δ: chance that the promise fails", `${U.number(100 * promise.delta)} %`, "at most"));
   }
   tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs, ${U.time(doc.elapsed_s)} on the clock`));
-  tiles.append(U.tile("configurations", U.count(progress.configurations), promise.refusal ? "" : `${U.count(progress.alive)} still in play`));
+  tiles.append(U.tile("configurations compared", U.count(progress.configurations), promise.refusal ? "" : `${U.count(progress.alive)} not ruled out`));
   const card = U.card("numbers", "The numbers",
     U.el("p", { class: "soft small", text: `Mean utility, with intervals that hold together with probability ${U.number(100 * (1 - promise.delta))} %.` }),
     U.utilityScale(doc), tiles);

@@ -92,13 +92,25 @@ class Situation:
             **{blank.name: value for blank, value in zip(self.blanks, values, strict=True)}
         )
 
+    def means(self, *values: str) -> Utility:
+        """The utility of the situation with its blanks filled in, in their order.
+
+        Raises:
+            UtilituneError: A value is no time or number, or they do not fit together.
+        """
+        filled = {blank.name: value.strip() for blank, value in zip(self.blanks, values, strict=True)}
+        try:
+            return self.build(filled)
+        except ValueError:
+            raise UtilityError(f"{', '.join(values)!r}: write plain numbers, such as 0.05") from None
+
 
 def _time(text: str | None) -> float:
     return parse_duration((text or "").strip())
 
 
 def _price(found: Mapping[str, str | None]) -> Utility:
-    per_hour = _HOURS_IN[(found["unit"] or "h")[0]]
+    per_hour = _HOURS_IN[(found.get("unit") or "h")[0]]
     return CostPerHour(number_in(found.get("value") or "1"), number_in(found["rate"] or "") * per_hour)
 
 
