@@ -30,6 +30,7 @@ COLUMNS = ("number", "origin", "runs", "mean", "low", "high", "seconds", "timeou
 
 _DIGITS = 5
 _BATCH = 5_000
+_ANY = 2**31
 
 
 @dataclass(slots=True)
@@ -53,17 +54,19 @@ class CaptimeCount:
 
 @dataclass(slots=True)
 class _Lanes:
-    """Which worker made a run: the first that was free when it began."""
+    """Which worker made a run: the first that was free when it began, by clocks that differ a little."""
 
+    workers: int = 0
     free_at: list[float] = field(default_factory=list)
 
     def place(self, started_at: float, ended_at: float) -> int:
-        for lane, free_at in enumerate(self.free_at):
-            if free_at <= started_at + 1e-3:
-                self.free_at[lane] = ended_at
-                return lane
-        self.free_at.append(ended_at)
-        return len(self.free_at) - 1
+        lane = next((n for n, at in enumerate(self.free_at) if at <= started_at + 1e-3), len(self.free_at))
+        if lane == len(self.free_at) and lane < max(1, self.workers):
+            self.free_at.append(ended_at)
+        elif lane == len(self.free_at):  # nobody was free, so the clocks differ by more: who is free soonest
+            lane = self.free_at.index(min(self.free_at))
+        self.free_at[lane] = ended_at
+        return lane
 
 
 class RunDigest:
@@ -75,7 +78,7 @@ class RunDigest:
 
     Attributes:
         records: The configurations read so far.
-        captimes: How runs ended, by captime in seconds.
+        captimes: How runs ended, by captime in seconds, to three digits: a search has one for every run.
         recent: The latest runs: start, end, lane, configuration, status, sequence number and position.
         revision: Grows with every `read` that found something.
     """
@@ -93,7 +96,7 @@ class RunDigest:
         self._kinds = {True: 0, False: 0}
         self._estimates: dict[int, Estimate] = {}
         self._changed_in: list[int] = []
-        self._lanes = _Lanes()
+        self._lanes = _Lanes(_workers(store))
 
     def read(self, store: StoreReader) -> bool:
         """Take in all that is new; whether there was anything."""
@@ -138,7 +141,7 @@ class RunDigest:
         tally.timeouts += outcome.status is RunStatus.TIMEOUT
         self._changed_in[number] = self.revision
         self._estimates.pop(number, None)
-        count = self.captimes.setdefault(request.captime_s, CaptimeCount())
+        count = self.captimes.setdefault(float(f"{request.captime_s:.3g}"), CaptimeCount())
         count.finished += outcome.finished
         count.failed += outcome.failed
         count.stopped += outcome.status is RunStatus.TIMEOUT
@@ -185,3 +188,10 @@ class RunDigest:
         tried = [number for number, tally in enumerate(self._tallies) if tally.runs]
         found = [(self.records[number], self.estimate(number)) for number in tried]
         return [(record, each) for record, each in found if each.mean is not None]
+
+
+def _workers(store: StoreReader) -> int:
+    """How many runs were made at the same time at most; runs made by others (ask and tell) have no limit."""
+    counts = [session.settings.get("workers") for session in store.sessions()]
+    known = [count for count in counts if isinstance(count, int) and count > 0]
+    return max(known) if known and len(known) == len(counts) else _ANY

@@ -9,11 +9,14 @@ which is known whole.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from utilitune.procedures.evidence import LiveEvidence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 400
 _CURVE_POINTS = 160
+_MOST_CAPTIMES = 12
 
 
 def runtimes_of(evidence: LiveEvidence, number: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -107,15 +111,39 @@ def configuration_distribution(digest: RunDigest, number: int, *, of_worth: bool
     return distribution(*runtimes_of(digest.evidence, number))
 
 
-def captime_counts(digest: RunDigest) -> dict[str, list[Any]]:
-    """How runs ended, by captime, the smallest first."""
+def captime_counts(digest: RunDigest) -> dict[str, Any]:
+    """How runs ended, by captime, the smallest first; many captimes are put together, see "together"."""
     levels = sorted(digest.captimes)
+    ends = captime_groups(levels)
+    counts: dict[float, list[int]] = {end: [0, 0, 0] for end in ends}
+    for level in levels:
+        each, group = digest.captimes[level], counts[ends[bisect_left(ends, level)]]
+        group[0] += each.finished
+        group[1] += each.stopped
+        group[2] += each.failed
+    finished, stopped, failed = zip(*counts.values(), strict=True) if counts else ((), (), ())
     return {
-        "captime_s": levels,
-        "finished": [digest.captimes[level].finished for level in levels],
-        "stopped": [digest.captimes[level].stopped for level in levels],
-        "failed": [digest.captimes[level].failed for level in levels],
+        "captime_s": ends,
+        "together": len(ends) < len(levels),
+        "finished": list(finished),
+        "stopped": list(stopped),
+        "failed": list(failed),
     }
+
+
+def captime_groups(levels: Sequence[float]) -> list[float]:
+    """The largest captime of every group: each captime alone, or where there are many, even steps of factors.
+
+    >>> captime_groups([1.0, 2.0, 4.0])
+    [1.0, 2.0, 4.0]
+    >>> len(captime_groups([1.01**number for number in range(1000)]))
+    12
+    """
+    if len(levels) <= _MOST_CAPTIMES:
+        return list(levels)
+    ends = np.geomspace(levels[0], levels[-1], _MOST_CAPTIMES + 1)[1:]
+    groups = np.searchsorted(ends[:-1], levels, side="left")  # of which the last takes all that is left
+    return list(dict(zip(groups.tolist(), levels, strict=True)).values())  # of each group, the last one stays
 
 
 def _short(values: NDArray[Any]) -> list[float]:

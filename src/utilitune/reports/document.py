@@ -26,9 +26,10 @@ from utilitune.spaces.parameters import NumberParameter
 from utilitune.standing.standing import DEFAULT, elapsed_s
 from utilitune.standing.worths import Sharing
 from utilitune.store.facts import versions
+from utilitune.utility.functions import shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from utilitune.live.task import Task
@@ -270,7 +271,7 @@ def about(store: StoreReader, task: Task) -> dict[str, Any]:
     shown = 0 if count is None else min(count, _MOST_INSTANCES)
     return {
         "scenario": {
-            "utility": scenario.utility,
+            "utility": shown_name(scenario.utility),
             "utility in words": _utility_words(task),
             "objective": scenario.objective.value,
             "procedure": scenario.procedure,
@@ -294,14 +295,22 @@ def about(store: StoreReader, task: Task) -> dict[str, Any]:
                 "started_at": session.started_at,
                 "ended_at": session.ended_at,
                 "stop": None if session.stop is None else session.stop.code,
+                "why": None if session.stop is None else session.stop.advice,
                 "workers": session.settings.get("workers"),
                 "versions": dict(session.versions),
-                "machine": dict(session.machine),
+                "machine": _machine(session.machine),
             }
             for session in sessions
         ],
         "written_by": versions(),
     }
+
+
+def _machine(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """A machine for people: its memory in gibibytes."""
+    plain = dict(machine)
+    size_bytes = plain.pop("memory_bytes", None)
+    return plain if not size_bytes else {**plain, "memory": f"{size_bytes / 2**30:.1f} GiB"}
 
 
 def _utility_words(task: Task) -> str:

@@ -17,6 +17,8 @@ from utilitune.reports.distributions import utility_curve
 from utilitune.reports.document import distributions, importance
 from utilitune.reports.figures import PALETTE, draw_promise, in_house_style, require_drawing, shown_axes
 from utilitune.standing.standing import DEFAULT
+from utilitune.utility import format_duration
+from utilitune.utility.functions import shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +72,10 @@ class Plots:
             )
         if found["utility"]["t"]:
             axes.plot(found["utility"]["t"], found["utility"]["u"], "--", color=_UTILITY, label="utility")
-            axes.set_xscale("log")
+            _time_axis(axes)
         of_worth = found["of"] == "worth"
-        axes.set_xlabel("worth of a run" if of_worth else "time (s)")
+        if of_worth:
+            axes.set_xlabel("worth of a run")
         axes.set_ylabel("share of runs worth at most this" if of_worth else "share of runs ended; utility")
         axes.set_ylim(-0.02, 1.02)
         axes.legend(frameon=False)
@@ -132,14 +135,19 @@ class Plots:
         curve = found["utility"]
         if not curve["t"]:
             curve = utility_curve(utility, task.scenario.captime0_s, 10 * task.usual_captime_s)
-        axes.plot(curve["t"], curve["u"], color=_UTILITY, linewidth=1.8, label=_short(task.scenario.utility))
+        axes.plot(
+            curve["t"],
+            curve["u"],
+            color=_UTILITY,
+            linewidth=1.8,
+            label=_short(shown_name(task.scenario.utility)),
+        )
         answer: list[float] = next((each["t"] for each in found["curves"].values()), [])
         if answer:
             axes.scatter(
                 answer, utility(answer), s=18, color=_ANSWER, zorder=3, label="finished runs of the answer"
             )
-        axes.set_xscale("log")
-        axes.set_xlabel("time (s)")
+        _time_axis(axes)
         axes.set_ylabel("utility")
         axes.set_ylim(-0.02, 1.02)
         for text in axes.legend(frameon=False).get_texts():
@@ -160,6 +168,17 @@ def _on(axes: Axes | None) -> Axes:
     """The axes to draw on: those that were given, or new ones."""
     require_drawing()
     return shown_axes() if axes is None else in_house_style(axes)  # type: ignore[no-any-return]
+
+
+def _time_axis(axes: Axes) -> None:
+    """Time from left to right in equal factors, marked as people say it."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0), numticks=12))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda seconds, _: format_duration(seconds)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("time")
 
 
 def _titled(axes: Axes, title: str) -> Axes:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-TOLERANCE = 1e-5
+TOLERANCE = 1e-4
 """How far a drawn curve may lie from its function, in utility."""
 
 _SHORTEST_S = 1e-6

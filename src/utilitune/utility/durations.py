@@ -68,6 +68,7 @@ def format_duration(seconds: float) -> str:
     """
     if math.isinf(seconds):
         return "∞"
+    seconds = float(f"{seconds:.4g}")  # 999.99 ms are 1 s
     for least_s, size_s, unit in ((172800, 86400, "d"), (3600, 3600, "h"), (120, 60, "min"), (1, 1, "s")):
         if seconds >= least_s:
             return f"{seconds / size_s:.4g} {unit}"

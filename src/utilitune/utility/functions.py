@@ -116,6 +116,15 @@ def load_function(text: str) -> FunctionUtility:
     return _checked(function, f"{match['module']}:{match['function']}", horizon_s)
 
 
+def shown_name(text: str) -> str:
+    """A utility as its user knows it: a function of a script or notebook by its own name.
+
+    >>> shown_name("python:utilitune_carried_worth:worth"), shown_name("uniform(k0=60)")
+    ('worth (Python)', 'uniform(k0=60)')
+    """
+    return re.sub(rf"{PREFIX}{CARRIED}\w+:(\w+)", r"\1 (Python)", text)
+
+
 def _imported(module_name: str, function_name: str) -> Callable[[Any], Any]:
     with _current_directory_importable():
         try:

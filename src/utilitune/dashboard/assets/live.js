@@ -64,10 +64,13 @@
     if (!run.answer) { card.append(U.soft(run.state || "no answer yet")); return card; }
     card.append(U.utilityScale(run));
     if (!run.promise.refusal) {
-      card.append(U.el("p", { class: "small", text: `ε = ${U.enough(run.promise.epsilon)}${run.promise.gamma === null ? "" : `, γ = ${U.enough(run.promise.gamma)}`}, δ = ${U.number(run.promise.delta)}` }));
+      card.append(U.el("p", { class: "small" },
+        U.el("span", { text: `ε = ${U.enough(run.promise.epsilon)}`, css: { color: "var(--epsilon)" } }),
+        run.promise.gamma === null ? null : U.el("span", { text: `, γ = ${U.enough(run.promise.gamma)}`, css: { color: "var(--gamma)" } }),
+        `, δ = ${U.number(run.promise.delta)}`));
       card.append(U.lineChart({ ...U.trajectorySpec(run), height: 130 }).node);
     } else card.append(U.soft(run.promise.refusal));
-    card.append(U.el("p", { class: "soft small", text: `${U.count(run.progress.runs)} runs of ${U.count(run.progress.configurations)} configurations, ${U.time(run.elapsed_s)} on the clock` }));
+    card.append(U.el("p", { class: "soft small", text: `${U.count(run.progress.runs)} runs, ${U.count(run.progress.configurations)} configurations compared, ${U.time(run.elapsed_s)} on the clock` }));
     card.append(U.el("p", { class: "soft small", text: run.folder }));
     return card;
   };

@@ -85,7 +85,7 @@ U.intervalsChart = (model) => {
       pen.textAlign = "right"; pen.fillText(String(tick), left - 6, y(tick) + 4);
     }
     pen.textAlign = "left";
-    pen.fillText(`${U.count(list.length)} configurations with runs, in the order of the table`, left, height - 6);
+    pen.fillText(`${U.count(list.length)} configurations with runs${width > 420 ? ", in the order of the table" : ""}`, left, height - 6);
     const from = Math.max(0, Math.floor(state.range[0])), to = Math.min(list.length, Math.ceil(state.range[1]));
     const each = (width - left - right) / (state.range[1] - state.range[0]);
     const shades = Object.fromEntries(["answer", "default", "gamma", "soft", "ink"].map((each) => [each, U.color(each)]));
@@ -314,7 +314,7 @@ U.timelineCard = (doc) => {
     x = U.linear(...state.range, 30, width - 8);
     pen.fillStyle = U.color("soft");
     for (let lane = 0; lane < count; lane += 1) if (tall > 14 || lane % 4 === 0) { pen.textAlign = "right"; pen.fillText(String(lane + 1), 24, lane * tall + tall / 2 + 4); }
-    for (const tick of x.ticks(Math.max(2, Math.floor(width / 120)))) { pen.textAlign = "center"; pen.fillText(U.time(tick), x(tick), height - 5); }
+    for (const tick of x.ticks(Math.max(2, Math.floor(width / 120)))) { pen.textAlign = x(tick) > width - 24 ? "right" : "center"; pen.fillText(U.time(tick), Math.min(x(tick), width - 2), height - 5); }
     const shades = Object.fromEntries(["good", "stopped", "bad"].map((name) => [name, U.color(name)]));
     for (let i = 0; i < data.start.length; i += 1) {
       if (data.end[i] < state.range[0] || data.start[i] > state.range[1]) continue;

@@ -50,6 +50,7 @@ U.count = (value) => value.toLocaleString("en-US");
 U.time = (seconds) => {
   if (seconds === null || seconds === undefined) return "–";
   if (!Number.isFinite(seconds)) return "∞";
+  seconds = Number(seconds.toPrecision(3)); /* 999.9 ms are 1 s */
   for (const [least, size, unit] of [[172800, 86400, "d"], [3600, 3600, "h"], [120, 60, "min"], [1, 1, "s"]]) {
     if (seconds >= least) return `${Number((seconds / size).toPrecision(3))} ${unit}`;
   }

@@ -80,14 +80,15 @@ U.promisePicture = (promise) => {
     svg.append(U.svg("polyline", { points: points.join(" "), css: { fill: "none", stroke: "var(--soft)", "stroke-width": "2" } }));
     svg.append(U.svg("line", { x1: x(gamma), x2: x(1), y1: y(best), y2: y(best), css: { stroke: "var(--epsilon)", "stroke-dasharray": "4 3" } }));
     svg.append(U.svg("text", { x: x(1), y: y(best) - 6, "text-anchor": "end", text: gamma ? "the best of all the others" : "the best of all", class: "strong" }));
-    svg.append(U.svg("text", { x: x(1), y: Math.min(y(least) - 5, height - bottom - 6), "text-anchor": "end", text: `within ε = ${U.enough(promise.epsilon)} of it: the answer is above this line`, css: { fill: "var(--epsilon)" } }));
+    const below = y(least) + 15 < height - bottom - 2 ? y(least) + 15 : y(least) - 5;
+    svg.append(U.svg("text", { x: x(1), y: below, "text-anchor": "end", text: width > 420 ? `within ε = ${U.enough(promise.epsilon)} of it: the answer is above this line` : `ε = ${U.enough(promise.epsilon)}: the answer is above this line`, css: { fill: "var(--epsilon)" } }));
     svg.append(U.svg("line", { x1: x(gamma), x2: x(1), y1: y(least), y2: y(least), css: { stroke: "var(--epsilon)", "stroke-width": "2" } }));
     svg.append(U.svg("circle", { cx: x(Math.min(0.95, gamma + 0.03)), cy: y((best + least) / 2 + (best - least) * 0.2), r: 6, css: { fill: "var(--answer)" } }));
     svg.append(U.svg("line", { class: "axis", x1: x(0), x2: x(1), y1: height - bottom, y2: height - bottom }));
     svg.append(U.svg("text", { x: x(0), y: height - bottom + 16, text: "all configurations, from the best" }));
     svg.append(U.svg("text", { x: x(1), y: height - bottom + 16, "text-anchor": "end", text: "to the worst" }));
     const failing = Math.max(1, Math.round(1 / promise.delta));
-    svg.append(U.svg("text", { x: x(0), y: height - 6, text: `δ = ${U.number(promise.delta)}: of ${failing} such promises at most 1 is expected to fail` }));
+    svg.append(U.svg("text", { x: x(0), y: height - 6, text: `δ = ${U.number(promise.delta)}: at most 1 of ${failing} such promises fails` }));
     U.clear(holder).append(svg);
   };
   U.responsive(holder, draw);
@@ -104,13 +105,16 @@ U.promiseCard = (doc) => {
   return card;
 };
 
+/* A text to paste; lines break between its words, never after a hyphen. */
+U.command = (text) => U.el("pre", {}, text.split(/(\s+)/).map((part) => (part.trim() ? U.el("span", { class: "word", text: part }) : part)));
+
 U.answerCard = (doc) => {
   const { answer } = doc;
   const labels = { command: "Command line", json: "JSON", toml: "TOML", irace: "irace", smac: "SMAC" };
   const names = Object.keys(answer.forms);
   const tabs = U.tabs("The answer in other forms", names.map((name) => labels[name] || name), (label) => {
     const name = names.find((each) => (labels[each] || each) === label);
-    return U.el("div", {}, U.el("pre", { text: answer.forms[name] }), U.el("div", { class: "bar" }, U.copyButton(() => answer.forms[name])));
+    return U.el("div", {}, U.command(answer.forms[name]), U.el("div", { class: "bar" }, U.copyButton(() => answer.forms[name])));
   });
   const rows = answer.differences.map((each) => [each.name, U.el("span", { class: "from", text: each.default }), U.el("span", { class: "to", text: each.value })]);
   return U.card("answer", `The answer: configuration ${answer.number}`, tabs,
@@ -201,9 +205,8 @@ U.captimesCard = (doc) => {
   if (!levels.length) { card.append(U.soft("No runs yet.")); return card; }
   const most = Math.max(...levels.map((_, i) => finished[i] + stopped[i] + failed[i]));
   const holder = U.el("div", { class: "chart" });
-  const every = Math.ceil(levels.length / 24);
   U.responsive(holder, (width) => {
-    const kept = levels.map((level, i) => [level, finished[i], stopped[i], failed[i]]).filter((_, i) => i % every === 0 || every === 1);
+    const kept = levels.map((level, i) => [level, finished[i], stopped[i], failed[i]]);
     const left = 66, height = 22 * kept.length + 6, x = U.linear(0, most, left, width - 60);
     const svg = U.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "How runs ended, by captime" });
     kept.forEach(([level, ...counts], index) => {
@@ -220,6 +223,7 @@ U.captimesCard = (doc) => {
   });
   const sum = (list) => list.reduce((total, value) => total + value, 0);
   card.append(U.legend([[`finished ${U.count(sum(finished))}`, "good"], [`stopped at the captime ${U.count(sum(stopped))}`, "stopped"], [`failed ${U.count(sum(failed))}`, "bad"]]), holder);
+  if (doc.captimes.together) card.append(U.soft("There were many captimes: each line holds all from above the one before up to its own."));
   return card;
 };
 
@@ -245,7 +249,7 @@ U.aboutCard = (doc) => {
     card.append(U.el("h3", { text: "Versions and machine of the latest start" }),
       facts([...Object.entries(last.versions), ...Object.entries(last.machine), ["workers", last.workers ?? "–"]]));
   }
-  card.append(U.el("h3", { text: "Starts" }), U.table(["began", "ended", "why"], about.sessions.map((each) => [U.moment(each.started_at), U.moment(each.ended_at), each.stop || "–"])));
+  card.append(U.el("h3", { text: "Starts" }), U.table(["began", "ended", "why"], about.sessions.map((each) => [U.moment(each.started_at), U.moment(each.ended_at), each.why || "–"])));
   if (about.instances.length) card.append(U.el("details", {}, U.el("summary", { text: `Training instances (the first ${about.instances.length})` }), U.el("pre", { text: about.instances.join("\n") })));
   return card;
 };
