@@ -20,7 +20,7 @@ def test_a_run_is_told_in_words_and_goes_on_with_a_larger_budget(tmp_path: Path)
     assert first.exit_code == 0
     assert "Best configuration" in first.stdout
     assert "solver.py --seed=1 --alpha=" in first.stdout
-    assert "in 6 runs of 4 configurations" in first.stdout
+    assert "in 6 runs; compared: 4 configurations" in first.stdout
     assert "Stopped (run-limit)" in first.stdout
     assert f"Kept in {toy.folder}" in first.stdout
     second = invoke("run", toy.scenario, "--max-runs", "9", "--workers", "1")
