@@ -24,7 +24,7 @@ def test_a_run_is_told_in_words_and_goes_on_with_a_larger_budget(tmp_path: Path)
     assert "Stopped (run-limit)" in first.stdout
     assert f"Kept in {toy.folder}" in first.stdout
     second = invoke("run", toy.scenario, "--max-runs", "9", "--workers", "1")
-    assert "in 9 runs of 4 configurations" in second.stdout
+    assert "in 9 runs; compared: 4 configurations" in second.stdout
 
 
 def test_the_same_command_again_says_the_same(tmp_path: Path):
