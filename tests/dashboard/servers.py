@@ -80,5 +80,5 @@ def served(folders: Sequence[Path]) -> Iterator[Server]:
         yield Server(f"http://127.0.0.1:{listener.getsockname()[1]}/", guard.token)
     finally:
         server.should_exit = True
-        thread.join(timeout=30)
+        thread.join()  # however long it takes: it works with the listener until then
         listener.close()
