@@ -41,7 +41,7 @@ def test_a_file_describes_a_queue(tmp_path):
     assert (found.text, found.ship, found.clock) == ("slurm.toml", True, Clock.SCALED)
     workers = found.workers
     assert isinstance(workers, QueuedWorkers)
-    assert (workers.system, workers.cores, workers.minimum, workers.maximum) == (System.SLURM, 8, 4, 4)
+    assert (workers.system, workers.cores, workers.jobs) == (System.SLURM, 8, 4)
     assert workers.options == {
         "memory": f"{16 * 2**30}B",
         "processes": 1,
@@ -58,9 +58,9 @@ def test_a_file_describes_other_clusters_too(tmp_path):
     assert read_cluster(str(file)) == Cluster(str(file), RunningCluster("tcp://host:8786"), ship=True)
     file.write_text("local = 3")
     assert read_cluster(str(file)).workers == LocalWorkers(3)
-    file.write_text('[pbs]\nmemory = "1 GB"\nminimum = 2\nmaximum = 9')
+    file.write_text('[pbs]\nmemory = "1 GB"\njobs = 9')
     workers = read_cluster(str(file)).workers
-    assert (workers.system, workers.cores, workers.minimum, workers.maximum) == (System.PBS, 1, 2, 9)
+    assert (workers.system, workers.cores, workers.jobs) == (System.PBS, 1, 9)
 
 
 @pytest.mark.parametrize(
@@ -89,8 +89,6 @@ def test_other_texts_are_refused(text, sentence):
         ("local = 2\nshp = true", "unknown key shp; did you mean 'ship'"),
         ("[slurm]\njobs = 2", "slurm.memory is missing"),
         ('[slurm]\nmemory = "1 GB"', "slurm.jobs is missing: say how many"),
-        ('[slurm]\nmemory = "1 GB"\njobs = 1\nmaximum = 2', "slurm.jobs is missing: say how many"),
-        ('[slurm]\nmemory = "1 GB"\nminimum = 3\nmaximum = 2', "is below the minimum, 3"),
         ('[slurm]\nmemory = "1 GB"\njobs = 1\nqeue = "x"', "did you mean 'queue'"),
         ('slurm = "x"', "slurm must be a table"),
     ],

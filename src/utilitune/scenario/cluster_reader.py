@@ -10,7 +10,7 @@ A file names one source of workers and how they are used::
     cores = 8            # runs at the same time in one job
     memory = "16 GiB"
     walltime = "04:00:00"
-    jobs = 4             # or minimum = 1 and maximum = 20
+    jobs = 4
 """
 
 from __future__ import annotations
@@ -105,17 +105,12 @@ def _workers(source: str, top: Table) -> LocalWorkers | RunningCluster | QueuedW
         return LocalWorkers(top.integer("local", least=1) or 1)
     table = top.table(source)
     jobs = table.integer("jobs", least=1)
-    minimum, maximum = table.integer("minimum", least=0), table.integer("maximum", least=1)
-    if (jobs is None) == (minimum is None and maximum is None):
-        raise table.need("jobs", "say how many, or how many at least (minimum) and at most (maximum)")
-    low = (minimum or 0) if jobs is None else jobs
-    high = (maximum or max(1, low)) if jobs is None else jobs
-    if high < low:
-        raise table.problem("maximum", f"the maximum of jobs, {high}, is below the minimum, {low}")
+    if jobs is None:
+        raise table.need("jobs", "say how many")
     cores = table.integer("cores", least=1) or 1
     options = _options(table)
     table.finish()
-    return QueuedWorkers(System(source), cores, low, high, options)
+    return QueuedWorkers(System(source), cores, jobs, options)
 
 
 def _options(table: Table) -> dict[str, Any]:

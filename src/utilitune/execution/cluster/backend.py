@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import sys
 import threading
 import time
 from concurrent.futures import Future
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from utilitune.targets.base import RawResult
 
 _CLOSING_PATIENCE_S = 30.0
+_SWITCH_S = 0.0002
+"""How long one thread of the coordinator may keep the others waiting: deciding must not delay messages."""
 
 
 class DaskBackend:
@@ -58,6 +61,8 @@ class DaskBackend:
         self._digests = Digests()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._link = Link(cluster, self._out, reference_s)
+        self._switch_s = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
         ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._follow, args=(ready,), name="cluster", daemon=True)
         self._thread.start()
@@ -76,7 +81,7 @@ class DaskBackend:
     def slots(self) -> int:
         """How many runs can be made at once by those who are there, or who are expected."""
         workers = self._cluster.workers
-        expected = workers.cores * workers.maximum if isinstance(workers, QueuedWorkers) else 1
+        expected = workers.cores * workers.jobs if isinstance(workers, QueuedWorkers) else 1
         return max(self._link.roster.capacity, expected)
 
     @property
@@ -141,6 +146,7 @@ class DaskBackend:
         self._tell(self._link.close)
         self._thread.join(_CLOSING_PATIENCE_S)
         self._in_flight.clear()
+        sys.setswitchinterval(self._switch_s)
 
     def __enter__(self) -> Self:
         return self

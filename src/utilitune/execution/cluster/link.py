@@ -46,6 +46,9 @@ LAUNCHES = 8
 """How many workers a run may lose before it is given up: it may be what kills them."""
 
 _LATE_S = 2.0
+_BATCH_S = (
+    0.001  # for which messages to the scheduler are gathered; Dask's own 10 ms are long beside short runs
+)
 _LEAVING_S = 15.0
 
 
@@ -106,6 +109,7 @@ class Link:
         self._open: dict[int, Flight] = {}
         self._by_job: dict[int, Flight] = {}
         self._free: deque[str] = deque()
+        self._past: list[Any] = []  # held for a while: a task that is let go delays the next one on the wire
         self._waiting: deque[Flight] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -118,6 +122,7 @@ class Link:
         async with contextlib.AsyncExitStack() as stack:
             self.opened = await opened(self._cluster, stack)
             self._client = await connected(self.opened.address, stack)
+            self._client.scheduler_comm.interval = _BATCH_S
             self.roster.begin(self.opened, self._client, self._name)
             self._client.subscribe_topic(self._client.id, self._announced)
             self._client.subscribe_topic("all", self._heard)
@@ -126,6 +131,7 @@ class Link:
             ready.set_result(None)
             while not self._closing.is_set():
                 await self._wait_for_change()
+                self._past.clear()
                 await self._look()
 
     def close(self) -> None:
@@ -251,6 +257,8 @@ class Link:
 
         with contextlib.suppress(Exception):
             await wait(task)
+        if ticket not in self._open:
+            return
         if task.status == "finished":
             await asyncio.sleep(_LATE_S)
             if ticket in self._open:
@@ -281,7 +289,7 @@ class Link:
         if "left" in answer:
             self._lose(address)
             return
-        self._withdraw(flight)
+        self._close_ticket(flight)
         if "wanted" in answer:
             self._spawn(self._ship(flight, address, answer["wanted"]))
             return
@@ -329,10 +337,17 @@ class Link:
         measure = Measure(flight.message["measure"])
         return raw if factor == 1.0 else reference_times(raw, measure, factor)
 
-    def _withdraw(self, flight: Flight) -> None:
-        """Close a run's ticket; whatever still comes under it is dropped."""
+    def _close_ticket(self, flight: Flight) -> None:
+        """Whatever still comes under a run's ticket is dropped."""
         self._open.pop(flight.ticket, None)
-        self._spawn(self._forget(flight.task))
+        self._past.append(flight.task)
+        flight.task = None
+
+    def _withdraw(self, flight: Flight) -> None:
+        """End a run that is not to come to its end."""
+        task = flight.task
+        self._close_ticket(flight)
+        self._spawn(self._forget(task))
 
     async def _forget(self, task: Any) -> None:  # noqa: ANN401 - Dask has no types
         with contextlib.suppress(Exception):

@@ -55,15 +55,13 @@ class QueuedWorkers:
     Attributes:
         system: Which queue.
         cores: Slots of one job: how many runs it makes at the same time.
-        minimum: How many jobs are wanted at least.
-        maximum: How many at most; where it is larger, their number follows the work.
+        jobs: How many jobs are wanted; one that has ended is submitted again.
         options: What else dask-jobqueue is given, by its own names.
     """
 
     system: System
     cores: int
-    minimum: int
-    maximum: int
+    jobs: int
     options: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -75,8 +75,7 @@ class Roster:
         Raises:
             ClusterError: The connection is lost, or a worker cannot be used.
         """
-        if self._opened.local is not None:
-            self._opened.local.renew()
+        self._opened.renew()
         threads = await self._threads()
         gone = [address for address in self.workers if address not in threads]
         new = {a: n for a, n in threads.items() if a not in self.workers and a not in self._refused}

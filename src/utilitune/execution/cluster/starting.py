@@ -17,6 +17,7 @@ from utilitune.execution.watcher import guarded
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
 
     from utilitune.execution.cluster.places import Cluster
 
@@ -26,6 +27,8 @@ REACH_S = 10.0
 _SHORT_LIFE_S = 20.0
 _SHORT_LIVES = 3
 _LOOPBACK = "127.0.0.1"
+_NO_PAGES = {"dashboard": False, "dashboard_address": f"{_LOOPBACK}:0"}
+_LOUD = ("distributed", "dask_jobqueue", "tornado", "asyncio")
 
 
 def require_dask(*, queues: bool = False) -> None:
@@ -37,8 +40,13 @@ def require_dask(*, queues: bool = False) -> None:
             import dask_jobqueue  # noqa: F401 - the same
     except ImportError:
         raise MissingExtraError("Running on a cluster", "cluster") from None
-    for name in ("distributed", "dask_jobqueue", "tornado", "asyncio"):
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    for name in [*logging.root.manager.loggerDict, "asyncio"]:
+        if name.partition(".")[0] in _LOUD:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _nothing() -> None:
+    """Workers are for others to replace."""
 
 
 class Opened:
@@ -47,11 +55,16 @@ class Opened:
     Attributes:
         address: Its scheduler's.
         local: Its worker processes on this machine, where we started them.
+        renew: Replaces workers that have died, where that is for us to do; raises a `ClusterError` if they
+            keep dying.
     """
 
-    def __init__(self, address: str, local: LocalProcesses | None = None) -> None:
+    def __init__(
+        self, address: str, local: LocalProcesses | None = None, renew: Callable[[], object] = _nothing
+    ) -> None:
         self.address = address
         self.local = local
+        self.renew = renew
 
 
 async def opened(cluster: Cluster, stack: contextlib.AsyncExitStack) -> Opened:
@@ -60,11 +73,11 @@ async def opened(cluster: Cluster, stack: contextlib.AsyncExitStack) -> Opened:
     if isinstance(workers, LocalWorkers):
         from distributed import Scheduler
 
-        scheduler = await stack.enter_async_context(Scheduler(host=_LOOPBACK, port=0, dashboard=False))
+        scheduler = await stack.enter_async_context(Scheduler(host=_LOOPBACK, port=0, **_NO_PAGES))
         local = stack.enter_context(contextlib.closing(LocalProcesses(scheduler.address, workers.count)))
-        return Opened(scheduler.address, local)
+        return Opened(scheduler.address, local, local.renew)
     if isinstance(workers, QueuedWorkers):
-        return Opened(await _queued(workers, stack))
+        return await _queued(workers, stack)
     return Opened(workers.address)
 
 
@@ -91,27 +104,23 @@ async def _closed(client: Any) -> None:  # noqa: ANN401 - Dask has no types
         await client.close(timeout=REACH_S)
 
 
-async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> str:
+async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> Opened:
     """Submit workers to a job queue."""
     import dask_jobqueue
 
     kinds = {System.SLURM: "SLURMCluster", System.PBS: "PBSCluster", System.SGE: "SGECluster"}
-    options = {"scheduler_options": {"dashboard": False, "dashboard_address": None}, **workers.options}
+    options = {"scheduler_options": _NO_PAGES, **workers.options}
     try:
         queue = getattr(dask_jobqueue, kinds[workers.system])(
             cores=workers.cores, asynchronous=True, **options
         )
         await stack.enter_async_context(queue)
-        if workers.maximum > workers.minimum:
-            queue.adapt(minimum_jobs=workers.minimum, maximum_jobs=workers.maximum)
-        else:
-            queue.scale(jobs=workers.minimum)
-            await queue
+        queue.scale(jobs=workers.jobs)
+        await queue
     except (OSError, RuntimeError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = " ".join(str(error).rpartition("stderr:")[2].split()) or type(error).__name__
         raise ClusterError(f"workers cannot be submitted to {workers.system.value}: {reason}") from None
-    address: str = queue.scheduler_address
-    return address
+    return Opened(queue.scheduler_address, renew=lambda: queue.scale(jobs=workers.jobs))
 
 
 class LocalProcesses:

@@ -1,0 +1,98 @@
+"""A run through a real SLURM of one node: dask-jobqueue submits the workers, and scancel loses nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from end_to_end.killing import count, told, write_scenario
+from execution.cluster import slurm
+from execution.cluster.on_loopback import until
+
+RUNS = 60
+CLUSTER = """
+[slurm]
+cores = 1
+memory = "400 MiB"
+walltime = "00:30:00"
+jobs = 2
+interface = "lo"
+scratch = "{folder}"
+logs = "{folder}"
+"""
+
+
+@pytest.fixture(scope="module")
+def queue(needs_dask):
+    pytest.importorskip("dask_jobqueue", reason="the extra 'cluster' is not installed")
+    if name := slurm.missing():
+        pytest.skip(f"SLURM is not installed: there is no {name} (Debian: slurm-wlm and munge)")
+    try:
+        queue = slurm.Slurm()
+    except (AssertionError, OSError):
+        pytest.skip("SLURM is installed but cannot be started here, by this user")
+    yield queue
+    queue.close()
+
+
+def command(scenario, folder, *more: str) -> list[str]:
+    return [
+        sys.executable,
+        "-m",
+        "utilitune",
+        "run",
+        str(scenario),
+        "--folder",
+        str(folder),
+        "--plain",
+        *more,
+    ]
+
+
+@pytest.mark.timeout(600)
+def test_a_run_goes_through_slurm_and_a_cancelled_job_loses_nothing(queue, tmp_path):
+    scenario = write_scenario(tmp_path, RUNS, "oup")
+    target = tmp_path / "target.py"
+    target.write_text(target.read_text().replace("time.sleep(0.004)", "time.sleep(0.2)"))
+    (tmp_path / "slurm.toml").write_text(CLUSTER.format(folder=tmp_path))
+    folder = tmp_path / "run"
+    environment = {**os.environ, **queue.environment}
+    argv = command(scenario, folder, "--cluster", str(tmp_path / "slurm.toml"))
+    with (tmp_path / "log").open("wb") as log:
+        coordinator = subprocess.Popen(argv, env=environment, stdout=log, stderr=log)
+    try:
+        until(lambda: coordinator.poll() is not None or count(folder) >= 5)
+        running = queue.jobs("R")
+        before = told(folder)
+        assert 1 <= len(running) <= 2, (tmp_path / "log").read_text()
+        queue.call("scancel", "--signal=KILL", "--full", running[0])
+        queue.call("scancel", running[0])
+        assert coordinator.wait(250) == 0, (tmp_path / "log").read_text()
+    finally:
+        coordinator.kill()
+        coordinator.wait()
+    stored = told(folder)
+    assert stored[: len(before)] == before
+    assert len({run[:3] for run in stored}) == len(stored) == RUNS
+    until(lambda: not queue.jobs())  # none is left behind
+
+
+def test_a_queue_that_refuses_is_one_sentence(queue, tmp_path):
+    scenario = write_scenario(tmp_path, RUNS, "oup")
+    wrong = CLUSTER.format(folder=tmp_path) + 'queue = "no-such-partition"\n'
+    (tmp_path / "slurm.toml").write_text(wrong)
+    done = subprocess.run(
+        command(scenario, tmp_path / "run", "--cluster", str(tmp_path / "slurm.toml")),
+        env={**os.environ, **queue.environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=200,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "workers cannot be submitted to slurm" in done.stderr
+    assert "no-such-partition" in done.stderr or "invalid partition" in done.stderr
+    assert "Traceback" not in done.stderr
