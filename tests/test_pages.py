@@ -32,7 +32,6 @@ RUN_FOR_REAL = {
     "report",
     "runs",
     "trajectory",
-    "export",
     "datasets list",
     "--version",
 }
