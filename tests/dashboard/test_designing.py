@@ -51,6 +51,12 @@ def test_a_utility_is_judged(server: Server):
     assert {0.0, 1.0} == set(worths)
 
 
+def test_a_curve_alone_is_drawn_without_a_contest(server: Server):
+    found = asked(server, "judge", utility="uniform(60)")
+    assert found["contest"] is None
+    assert found["line"] == 'utility = "uniform(k0=60)"'
+
+
 def test_a_sentence_and_an_interview(server: Server):
     said = asked(server, "said", text="nightly batch, useless after 10 minutes, 0.05 per hour")
     assert said["utility"] == "product(step(deadline=600), cost-per-hour(value=1, rate=0.05))"

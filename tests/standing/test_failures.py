@@ -83,3 +83,29 @@ def test_an_instance_that_all_failures_share():
 
 def test_without_failures_there_is_nothing_to_tell():
     assert failures_of(_store([(0, 0, RunStatus.TIMEOUT)]), []) == ()
+
+
+def test_a_store_that_goes_on_is_read_from_where_it_was_read_to():
+    crashed, fine = RunStatus.CRASHED, RunStatus.FINISHED
+    store = _store([(0, 1, crashed), (3, 1, crashed), *((n, 1, fine) for n in (1, 2, 4, 5, 7, 8))])
+    [first] = failures_of(store, store.configurations())
+    assert first.sentence() == "2 crashes, all with heuristicsOnOff = on"
+    for index, position in ((6, 2), (1, 3), (2, 3)):  # and now some that have it off
+        outcome = RunOutcome(crashed, 1.0, detail="exit code 3")
+        store.add_run(RunRecord(RunRequest(index, position, 5.0), outcome))
+    read_from = []
+    real = store.failed_runs
+    store.failed_runs = lambda *, since=0: read_from.append(since) or real(since=since)
+    again = failures_of(store, store.configurations())
+    fresh = failures_of(_copy(store), store.configurations())
+    assert read_from == [2], "only what is new is read"
+    assert again == fresh
+    assert (again[0].count, again[0].configurations, again[0].cause) == (5, 5, "all with x ≤ 0.6")
+
+
+def _copy(store: MemoryStore) -> MemoryStore:
+    again = MemoryStore(Snapshot({}, ""))
+    again.add_configuration(*store.configurations())
+    for run in store.runs():
+        again.add_run(run)
+    return again

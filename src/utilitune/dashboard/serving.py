@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -87,8 +88,11 @@ def serve(
         server_header=False,
     )
     announce(f"http://{shown}:{port}/", guard.token)
+    server = uvicorn.Server(config)
+    # what the end cuts off is no error
+    logging.getLogger("uvicorn.error").addFilter(lambda _: not server.should_exit)
     with listener:
-        uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 def _own_names(host: str) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ import multiprocessing
 import os
 import threading
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +32,7 @@ from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from multiprocessing.connection import Connection
     from pathlib import Path
 
     from utilitune.standing.worths import Estimate
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 LOOK_EVERY_S = 1.0
 """Seconds between two looks at a run."""
 
-REST_SHARE = 100.0
+REST_SHARE = 200.0
 """How much longer than the CPU time of its looks the watcher rests, so that the runs lose next to nothing."""
 
 _LONGEST_REST_S = 10.0
@@ -121,8 +121,7 @@ class WatchedRun:
             if digest is None:
                 raise RuntimeError("the first look makes the digest")
             digest.read(store)
-            details = document.details(store, task, digest)
-        details["timeline"] = _latest(details["timeline"])
+            details = document.details(store, task, digest, _TIMELINE)
         details["failures"] = document.failures(store, overview)
         return _Look(overview, details, changes)
 
@@ -244,14 +243,27 @@ def _apart(task: Task, judged: list[tuple[ConfigurationRecord, Estimate]]) -> di
     tables = task.space.to_tables()
     rows = [(dict(record.assignment), each.mean or 0.0, each.runs) for record, each in judged]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, context, initializer=_step_back) as pool:
-        return pool.submit(importance_in_process, tables, rows).result()
+    ours, theirs = context.Pipe(duplex=False)
+    helper = context.Process(target=_worked_out, args=(theirs, tables, rows), daemon=True)
+    helper.start()
+    theirs.close()
+    try:
+        found: dict[str, Any] = ours.recv()
+    except EOFError:
+        return {"rows": [], "skill": 0.0, "note": "It could not be worked out: its process was ended."}
+    finally:
+        ours.close()
+        helper.join()
+    return found
 
 
-def _step_back() -> None:
-    """Let the run that is watched go first, and end with the page."""
+def _worked_out(
+    theirs: Connection, tables: dict[str, Any], rows: list[tuple[dict[str, Any], float, int]]
+) -> None:
+    """Work importance out with low priority: the run that is watched goes first, and the page may end."""
     end_with_the_parent()
     os.nice(10)
+    theirs.send(importance_in_process(tables, rows))
 
 
 def importance_in_process(
@@ -270,12 +282,6 @@ def importance_in_process(
         np.array([runs for _, _, runs in rows], dtype=np.int64),
     )
     return found.to_dict()
-
-
-def _latest(timeline: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: column[-_TIMELINE:] if isinstance(column, list) else column for name, column in timeline.items()
-    }
 
 
 class Watcher:

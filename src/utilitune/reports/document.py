@@ -7,6 +7,7 @@ also hostile ones: whoever shows them puts them on the page as text, never as ma
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import time
@@ -168,12 +169,12 @@ def _trajectory(store: StoreReader) -> dict[str, list[Any]]:
     }
 
 
-def details(store: StoreReader, task: Task, digest: RunDigest) -> dict[str, Any]:
-    """What follows from all runs and is small: distributions, captimes, the timeline."""
+def details(store: StoreReader, task: Task, digest: RunDigest, latest: int | None = None) -> dict[str, Any]:
+    """What follows from all runs and is small: distributions, captimes, the timeline of the latest runs."""
     return {
         "distributions": distributions(store, task, digest),
         "captimes": captime_counts(digest),
-        "timeline": timeline(digest),
+        "timeline": timeline(digest, latest),
     }
 
 
@@ -200,9 +201,11 @@ def _utility_above(task: Task, curves: Sequence[dict[str, Any]]) -> dict[str, li
     return utility_curve(task.utility, low_s, high_s)
 
 
-def timeline(digest: RunDigest) -> dict[str, list[Any]]:
+def timeline(digest: RunDigest, latest: int | None = None) -> dict[str, list[Any]]:
     """The latest runs in columns, with the worker each was made by; moments count from the first of them."""
-    runs = sorted(digest.recent)
+    known = len(digest.recent)
+    kept = itertools.islice(digest.recent, max(0, known - (known if latest is None else latest)), None)
+    runs = sorted(kept)
     origin = runs[0][0] if runs else 0.0
     return {
         "origin": origin,  # type: ignore[dict-item]  # a moment beside the columns

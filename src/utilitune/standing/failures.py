@@ -7,8 +7,9 @@ do. It is an observation about the runs made, nothing more; it tells where to lo
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from utilitune.domain import RunStatus
 
@@ -26,6 +27,8 @@ _NAMES = {
 _FEWEST_CONFIGURATIONS = 2
 _LARGEST_INNOCENT_SHARE = 0.5
 """A cause that more of the blameless configurations have than this explains nothing."""
+_MORE_TRIED = 0.1
+"""A cause is looked for again once the number of configurations that were tried has grown by this share."""
 _LONGEST = 80
 
 
@@ -75,38 +78,87 @@ def failures_of(
 ) -> tuple[Failures, ...]:
     """All failed runs of a run, by how they ended, the most frequent first.
 
+    A store that is asked again and again is read only from where it was read to, and a cause is looked for
+    again only where something has changed that it may rest on.
+
     Args:
         store: The run.
         records: Its configurations.
         instance_name: The name of the instance at a position.
     """
-    kinds: dict[RunStatus, list[FailedRun]] = defaultdict(list)
-    for run in store.failed_runs():
-        kinds[run.status].append(run)
-    if not kinds:
+    known = _known_of(store)
+    for run in store.failed_runs(since=known.next_sequence):
+        known.kinds[run.status].take(run)
+        known.next_sequence = run.sequence + 1
+    if not known.kinds:
         return ()
     tried = store.runs_each()
-    assignments = {record.index: record.assignment for record in records if record.index in tried}
-    found = [_described(status, runs, assignments, instance_name) for status, runs in kinds.items()]
+    for kind in known.kinds.values():
+        if kind.needs_a_cause(len(tried)):
+            assignments = {record.index: record.assignment for record in records if record.index in tried}
+            kind.cause = common_cause(kind.configurations, assignments)
+    found = [kind.described(status, instance_name) for status, kind in known.kinds.items()]
     return tuple(sorted(found, key=lambda each: -each.count))
 
 
-def _described(
-    status: RunStatus,
-    runs: Sequence[FailedRun],
-    assignments: Mapping[int, Mapping[str, Any]],
-    instance_name: Callable[[int], str],
-) -> Failures:
-    of = Counter(run.configuration for run in runs)
-    detail = Counter(run.detail for run in runs).most_common(1)[0][0]
-    return Failures(
-        status=status,
-        count=len(runs),
-        configurations=len(of),
-        cause=common_cause(of.keys(), assignments) or _common_instance(runs, instance_name),
-        detail=" ".join(detail.split()),
-        example=runs[-1].sequence,
-    )
+@dataclass(slots=True)
+class _Kind:
+    """Failed runs of one kind, added up."""
+
+    count: int = 0
+    example: int = 0
+    cause: str = ""
+    configurations: set[int] = field(default_factory=set)
+    positions: set[int] = field(default_factory=set)
+    details: Counter[str] = field(default_factory=Counter)
+    _looked_for: tuple[int, int] = (0, 0)
+
+    def take(self, run: FailedRun) -> None:
+        self.count += 1
+        self.example = run.sequence
+        self.configurations.add(run.configuration)
+        self.details[run.detail] += 1
+        if len(self.positions) <= 1:  # whether there is only one is all that counts
+            self.positions.add(run.position)
+
+    def needs_a_cause(self, tried: int) -> bool:
+        """Whether other configurations have failed since, or clearly more were tried."""
+        failed, of = self._looked_for
+        if len(self.configurations) == failed and tried <= of + _MORE_TRIED * of:
+            return False
+        self._looked_for = (len(self.configurations), tried)
+        return True
+
+    def described(self, status: RunStatus, instance_name: Callable[[int], str]) -> Failures:
+        several = len(self.configurations) >= _FEWEST_CONFIGURATIONS and len(self.positions) == 1
+        place = f"all on {_short(instance_name(next(iter(self.positions))))}" if several else ""
+        return Failures(
+            status=status,
+            count=self.count,
+            configurations=len(self.configurations),
+            cause=self.cause or place,
+            detail=" ".join(self.details.most_common(1)[0][0].split()),
+            example=self.example,
+        )
+
+
+@dataclass(slots=True)
+class _Known:
+    """The failed runs of a store up to a sequence number."""
+
+    next_sequence: int = 0
+    kinds: defaultdict[RunStatus, _Kind] = field(default_factory=lambda: defaultdict(_Kind))
+
+
+_KNOWN: WeakKeyDictionary[StoreReader, _Known] = WeakKeyDictionary()
+
+
+def _known_of(store: StoreReader) -> _Known:
+    """What is known of a store already; of one that cannot be remembered, nothing."""
+    try:
+        return _KNOWN.setdefault(store, _Known())
+    except TypeError:
+        return _Known()
 
 
 def common_cause(failed: Any, assignments: Mapping[int, Mapping[str, Any]]) -> str:  # noqa: ANN401 - numbers
@@ -134,19 +186,28 @@ def _candidates(
         values = {values[name] for values in bad}
         others = [each[name] for each in good if name in each]
         for text, fits in _conditions(name, values):
-            share = sum(map(fits, others)) / len(good)
+            share = fits(others) / len(good)
             if share <= _LARGEST_INNOCENT_SHARE:
                 yield share, text
 
 
-def _conditions(name: str, values: set[Any]) -> Iterator[tuple[str, Callable[[Any], bool]]]:
+def _conditions(name: str, values: set[Any]) -> Iterator[tuple[str, Callable[[Sequence[Any]], int]]]:
+    """Conditions that all of these values fulfil, and how many of others do."""
     if len(values) == 1:
         (only,) = values
-        yield f"{_short(name)} = {_short(_written(only))}", lambda value: bool(value == only)
-    elif all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        yield (
+            f"{_short(name)} = {_short(_written(only))}",
+            lambda others: sum(bool(each == only) for each in others),
+        )
+    elif all(map(_is_number, values)):
         low, high = min(values), max(values)
-        yield f"{_short(name)} ≥ {low:.4g}", lambda value: _is_number(value) and value >= low
-        yield f"{_short(name)} ≤ {high:.4g}", lambda value: _is_number(value) and value <= high
+        yield f"{_short(name)} ≥ {low:.4g}", lambda others: sum(each >= low for each in _numbers(others))
+        yield f"{_short(name)} ≤ {high:.4g}", lambda others: sum(each <= high for each in _numbers(others))
+
+
+def _numbers(values: Sequence[Any]) -> list[Any]:
+    kinds = set(map(type, values))
+    return list(values) if kinds <= {int, float} else [value for value in values if _is_number(value)]
 
 
 def _is_number(value: object) -> bool:
@@ -155,19 +216,6 @@ def _is_number(value: object) -> bool:
 
 def _written(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _common_instance(runs: Sequence[FailedRun], instance_name: Callable[[int], str]) -> str:
-    """The one instance that all of several failures are on."""
-    of: dict[int, set[int]] = defaultdict(set)
-    for run in runs:
-        of[run.position].add(run.configuration)
-    if len(of) != 1:
-        return ""
-    [(position, configurations)] = of.items()
-    if len(configurations) < _FEWEST_CONFIGURATIONS:
-        return ""
-    return f"all on {_short(instance_name(position))}"
 
 
 def _short(text: str) -> str:

@@ -65,8 +65,8 @@ class StoreReader(Protocol):
     def counts(self) -> dict[RunStatus, int]:
         """How many runs ended in each way; every status has its entry."""
 
-    def failed_runs(self) -> Iterator[FailedRun]:
-        """Every run that failed, in the order of storing, with no more than tells why."""
+    def failed_runs(self, *, since: int = 0) -> Iterator[FailedRun]:
+        """Runs that failed from a sequence number on, in that order, with no more than tells why."""
 
     def runs_each(self) -> dict[int, int]:
         """How many runs there are of each configuration that was run at all, by its number."""

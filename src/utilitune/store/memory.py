@@ -147,8 +147,8 @@ class MemoryStore:
             found[run.outcome.status] += 1
         return found
 
-    def failed_runs(self) -> Iterator[FailedRun]:
-        """Every run that failed, in the order of storing, with no more than tells why."""
+    def failed_runs(self, *, since: int = 0) -> Iterator[FailedRun]:
+        """Runs that failed from a sequence number on, in that order, with no more than tells why."""
         return (
             FailedRun(
                 run.outcome.status,
@@ -158,7 +158,7 @@ class MemoryStore:
                 run.sequence,
             )
             for run in self._runs
-            if run.outcome.failed
+            if run.outcome.failed and run.sequence >= since
         )
 
     def runs_each(self) -> dict[int, int]:

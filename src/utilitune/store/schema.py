@@ -189,6 +189,10 @@ def select_runs(tables: Container[str]) -> str:
     return _SELECT_RUNS.format(**parts) + joined
 
 
+COUNT_RUNS = """
+    SELECT status, configuration, count(*), max(sequence) FROM runs NOT INDEXED WHERE sequence > ?
+    GROUP BY status, configuration
+"""
 SELECT_FAILED = "SELECT status, configuration, position, detail, sequence FROM runs"
 _SELECT_TRAJECTORY = """
     SELECT best_index, epsilon, gamma, delta, total_time_s, runs, rounds, configurations, alive, {gain}, at,

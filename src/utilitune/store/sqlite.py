@@ -30,6 +30,7 @@ from utilitune.outside import exists, is_file, storable
 from utilitune.store import facts, rows, schema
 from utilitune.store.base import OutputAllowance
 from utilitune.store.changes import changes
+from utilitune.store.counting import Counted
 from utilitune.store.lock import FolderLock, holder
 from utilitune.store.pulse import PULSE_NAME, Pulse, read_pulse
 from utilitune.store.records import (
@@ -59,6 +60,8 @@ class RunFolderReader(FolderRequests):
         super().__init__(folder)
         self._connection = connection
         self._configurations: list[ConfigurationRecord] = []
+        self._trajectory: list[ProgressRecord] = []
+        self._counts = Counted()
         found = list(self._read(rows.snapshot, "SELECT scenario, digest FROM snapshot"))
         if not found:
             raise damaged(folder)
@@ -101,23 +104,30 @@ class RunFolderReader(FolderRequests):
 
     def counts(self) -> dict[RunStatus, int]:
         """How many runs ended in each way; every status has its entry."""
-        found = dict(self._rows("SELECT status, count(*) FROM runs GROUP BY status"))
-        return {status: found.get(status.value, 0) for status in RunStatus}
+        found = self._counted().by_status
+        return {status: found[status.value] for status in RunStatus}
 
-    def failed_runs(self) -> Iterator[FailedRun]:
-        """Every run that failed, in the order of storing, with no more than tells why."""
+    def failed_runs(self, *, since: int = 0) -> Iterator[FailedRun]:
+        """Runs that failed from a sequence number on, in that order, with no more than tells why."""
         failed = {status.value: status for status in RunStatus if status.failed}
         marks = ", ".join("?" * len(failed))
-        query = f"{schema.SELECT_FAILED} WHERE status IN ({marks}) ORDER BY sequence"
-        return (FailedRun(failed[row[0]], *row[1:]) for row in self._rows(query, tuple(failed)))
+        query = f"{schema.SELECT_FAILED} WHERE sequence >= ? AND status IN ({marks}) ORDER BY sequence"
+        return (FailedRun(failed[row[0]], *row[1:]) for row in self._rows(query, (since, *failed)))
 
     def runs_each(self) -> dict[int, int]:
         """How many runs there are of each configuration that was run at all, by its number."""
-        return dict(self._rows("SELECT configuration, count(*) FROM runs GROUP BY configuration"))
+        return dict(self._counted().by_configuration)
+
+    def _counted(self) -> Counted:
+        """How many runs there are of each kind; only those that are new since the last call are counted."""
+        return self._counts.with_more(list(self._rows(schema.COUNT_RUNS, (self._counts.last,))))
 
     def trajectory(self) -> Iterator[ProgressRecord]:
-        """All progress, oldest first."""
-        return self._read(rows.progress_record, f"{self._select_trajectory()} ORDER BY trajectory.number")
+        """All progress, oldest first; only what is new since the last call is read."""
+        known = self._trajectory
+        query = f"{self._select_trajectory()} ORDER BY trajectory.number LIMIT -1 OFFSET ?"
+        known += list(self._read(rows.progress_record, query, (len(known),)))
+        return iter(tuple(known))
 
     def last_progress(self) -> ProgressRecord | None:
         """The latest progress, if there is any."""

@@ -99,6 +99,11 @@ class StoreSuite(Suite):
         ]
         expect(failed == wanted, "`failed_runs` gave other runs")
         expect(store.runs_each() == {0: 2, 1: 2, 2: 1}, "the counts by configuration are wrong")
+        store.add_run(RunRecord(RunRequest(2, 0, 1.0), RunOutcome(RunStatus.CRASHED, 1.0)))
+        expect(store.counts()[RunStatus.CRASHED] == 2, "a new run is not counted")
+        expect(store.runs_each() == {0: 2, 1: 2, 2: 2}, "a new run is not counted with its configuration")
+        latest = [run.sequence for run in store.failed_runs(since=len(stored))]
+        expect(latest == [len(stored)], "`since` gave other failed runs")
         store.close()
 
     def test_progress_phases_and_messages_come_back_in_order(self) -> None:

@@ -528,6 +528,11 @@
     U.clear(main).append(
       U.el("p", { class: "lead", text: "A utility says what an answer is worth after a time: 1 is perfect, 0 is worthless. Say it in words, answer a few questions, or move the curve. Every change shows at once who would win." }),
       U.el("div", { class: "columns" }, ways, U.el("div", {}, cards[0], cards[1])), cards[2]);
+    try { /* the curve comes first: of a large run, who would win takes seconds to find out once */
+      const asked = state.utility, found = await get("judge", { utility: asked });
+      if (asked === state.utility) showUtility(found);
+      shown.chip.textContent = "Who would win is being worked out …";
+    } catch { /* told by what follows */ }
     judge();
   };
   start();
