@@ -95,8 +95,8 @@ class Designer:
 
     def judged(self, asked: Mapping[str, str]) -> dict[str, Any]:
         """A utility, drawn and said, and who would win under it, if a source is named."""
-        utility, source = utility_from_outside(asked.get("utility", "")), asked.get("source", "")
-        return {**_shown(utility), "contest": self._contested(source, utility) if source else None}
+        utility, source = utility_from_outside(asked.get("utility", "")), asked.get("source")
+        return {**_shown(utility), "contest": None if source is None else self._contested(source, utility)}
 
     def _contested(self, source: str, utility: Utility) -> dict[str, Any]:
         """Who would win, or why that cannot be said; the curve is shown all the same."""
