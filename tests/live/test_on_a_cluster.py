@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from faults.clusters import tried
 from utilitune.errors import ClusterError, TargetError, UsageError
 from utilitune.execution.cluster import starting
 from utilitune.live.evaluation import evaluate_in_folder, plan_evaluation
+from utilitune.live.events import RunEnded
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, RecordedSpec, read_scenario
@@ -62,6 +64,41 @@ def test_a_run_goes_on_elsewhere(dask, scenario, tmp_path):
     plan = plan_evaluation(reader, there)
     reader.close()
     assert evaluate_in_folder(plan, tmp_path / "moved").pairs == 2
+
+
+def test_a_stop_that_is_asked_for_elsewhere_ends_a_run(dask, scenario, tmp_path):
+    there = replace(scenario, cluster=dask.address)
+
+    def stop_soon(event: object) -> None:
+        if isinstance(event, RunEnded) and event.request.position >= 2:
+            reader = read_run_folder(tmp_path / "run")
+            reader.request_stop()
+            reader.close()
+
+    result = run_scenario(there, tmp_path / "run", settings_of(there), on_event=stop_soon)
+    assert result.stop_reason.code == "stop-requested"
+    assert 0 < len(told(tmp_path / "run")) < 40
+
+
+def test_a_run_waits_for_workers_and_goes_on_when_one_comes(scenario, tmp_path):
+    pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+    cluster = DaskOnLoopback(workers=1)
+    there = replace(scenario, cluster=cluster.address)
+    ended = []
+
+    def lose_the_worker(event: object) -> None:
+        if isinstance(event, RunEnded):
+            ended.append(event)
+            if len(ended) == 1:
+                cluster.kill_worker()
+                threading.Timer(1.0, cluster.add_worker).start()
+
+    try:
+        run_scenario(there, tmp_path / "run", settings_of(there), on_event=lose_the_worker)
+    finally:
+        cluster.close()
+    stored = told(tmp_path / "run")
+    assert len({run[:3] for run in stored}) == len(stored) == 40
 
 
 def test_a_program_that_workers_do_not_have_ends_a_run_with_one_sentence(dask, scenario):

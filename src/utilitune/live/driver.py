@@ -47,6 +47,7 @@ class Driver:
         self._jobs: dict[int, UnderWay] = {}
         self._next_job = 0
         self._compared = False
+        self._alone = False
         # How long to wait for a run before looking whether to stop: as long as it takes on a virtual clock.
         self._patience_s = None if isinstance(backend, SimulatedBackend) else _LOOK_EVERY_S
         if self._patience_s is not None and (loss := metering_loss()):
@@ -89,8 +90,12 @@ class Driver:
     def _is_alone(self) -> bool:
         """Where a cluster has no worker at the moment, wait a little for one."""
         if self._jobs or self._backend.free_slots or self._patience_s is None or self._live.spent():
+            self._alone = False
             return False
         self._land(0.0)
+        if not self._alone:
+            self._alone = True
+            self._live.store.add_event("worker", "none is there: waiting for workers")
         time.sleep(self._patience_s)
         self._live.look_around()
         return True
