@@ -84,7 +84,7 @@ def _is_option(name: str) -> bool:
 def _shown(parameter: Any) -> str:  # noqa: ANN401 - click's own type
     """An option as it is written, an argument as the help pages list it."""
     name = max(parameter.opts, key=len)
-    return name if _is_option(name) else f"the argument {name!r}"
+    return name if _is_option(name) else f"the argument {(getattr(parameter, 'metavar', None) or name)!r}"
 
 
 def _number_kind(parameter: Any, complaint: str) -> str:  # noqa: ANN401 - click's own type

@@ -59,7 +59,10 @@ class PromiseOptions:
     ] = None
     gamma: Annotated[
         float | None,
-        typer.Option(help="... to the best of all but this fraction of the space (growing sets)."),
+        typer.Option(
+            help="With --epsilon and growing sets: the luckiest configurations that need not be matched, "
+            "as a fraction of all."
+        ),
     ] = None
     population: Annotated[
         str,

@@ -18,5 +18,5 @@ def _found(place: Path) -> Path:
     return run_folder(place)
 
 
-RunPlace = Annotated[Path, typer.Argument(help=FOLDER_HELP, callback=_found)]
+RunPlace = Annotated[Path, typer.Argument(metavar="RUN", help=FOLDER_HELP, callback=_found)]
 """The argument of commands that look after a run."""

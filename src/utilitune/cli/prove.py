@@ -24,7 +24,10 @@ def prove(
     ],
     configuration: Annotated[
         Path,
-        typer.Option(help='A JSON file with its values, such as {"level": 3}; defaults where it is silent.'),
+        typer.Option(
+            help='A JSON file with its values, such as {"level": 3}; parameters that it leaves out keep '
+            "their defaults."
+        ),
     ],
     folder: Annotated[
         Path | None, typer.Option(help="Where the proof is kept.  [default: SCENARIO's name with .proof]")

@@ -28,7 +28,10 @@ class GoalOptions:
     ] = None
     gamma: Annotated[
         float | None,
-        typer.Option(help="... to the best of all but this fraction of all configurations, e.g. 0.05."),
+        typer.Option(
+            help="With --epsilon: the luckiest configurations that need not be matched, as a fraction of "
+            "all, e.g. 0.05."
+        ),
     ] = None
     max_time: Annotated[
         str | None, typer.Option(help="Stop after this much time in runs of the program, e.g. 3600 or 10h.")

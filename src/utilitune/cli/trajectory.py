@@ -59,12 +59,13 @@ def trajectory(
 
 def _table(store: StoreReader) -> str:
     from utilitune.reports.exports import trajectory_rows
+    from utilitune.store.records import Origin
     from utilitune.utility import format_duration
 
     lines = ["time in runs      runs  configuration       ε      γ"]
     for row in trajectory_rows(store):
         gamma = "" if row["gamma"] is None else f"{row['gamma']:.3f}"
-        name = f"{row['configuration']} ({row['origin']})"
+        name = f"{row['configuration']} ({Origin(row['origin']).words})"
         time_text = format_duration(round(row["time_s"], 1))
         lines.append(
             f"{time_text:>12}  {row['runs']:>8,}  {name:<16}  {row['epsilon']:.3f}  {gamma}".rstrip()

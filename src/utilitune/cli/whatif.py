@@ -31,8 +31,10 @@ class FamilyOptions:
             help="A whole family: a utility with * for the time that varies, e.g. 'log-laplace(k0=*)'."
         ),
     ] = None
-    from_: Annotated[str, typer.Option("--from", help="The shortest time in place of the *.")] = "1s"
-    to: Annotated[str, typer.Option(help="The longest time in place of the *.")] = "1h"
+    from_: Annotated[
+        str, typer.Option("--from", metavar="TIME", help="The shortest time in place of the *.")
+    ] = "1s"
+    to: Annotated[str, typer.Option(metavar="TIME", help="The longest time in place of the *.")] = "1h"
     points: Annotated[int, typer.Option(help="How many members of the family are tried at least.")] = 61
 
     def chosen(self) -> UtilityFamily | None:
@@ -66,7 +68,7 @@ def whatif(
     ranges: FamilyOptions,
     delta: Annotated[
         float | None,
-        typer.Option(help="Probability with which anything told may be wrong.  [default: that of the run]"),
+        typer.Option(help="Probability with which any line may be wrong.  [default: that of the run]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     plot: Annotated[

@@ -27,6 +27,7 @@ from utilitune.spaces.parameters import NumberParameter
 from utilitune.standing.standing import DEFAULT, elapsed_s
 from utilitune.standing.worths import Sharing
 from utilitune.store.facts import versions
+from utilitune.store.records import Origin
 from utilitune.utility.functions import shown_name
 
 if TYPE_CHECKING:
@@ -221,9 +222,13 @@ def timeline(digest: RunDigest, latest: int | None = None) -> dict[str, list[Any
 def configurations(task: Task, digest: RunDigest, numbers: Sequence[int]) -> dict[str, Any]:
     """The table of these configurations, and the values of their parameters."""
     names = task.space.names
+    origin = COLUMNS.index("origin")
+    rows = digest.rows(numbers)
+    for row in rows:
+        row[origin] = Origin(row[origin]).words
     return {
         "columns": list(COLUMNS),
-        "rows": digest.rows(numbers),
+        "rows": rows,
         "parameters": list(names),
         "values": [_values(digest.records[number], names) for number in numbers],
     }
