@@ -123,6 +123,19 @@ def test_a_late_result_under_an_old_ticket_is_dropped(dask):
         assert backend.wait(0.6) == []
 
 
+def test_a_worker_that_was_given_up_comes_back_with_the_slots_it_has(dask):
+    with dask.backend(2) as backend:
+        address = next(iter(backend._link.roster.workers))
+        backend._tell(backend._link._lose, address)
+        news = []
+        until(lambda: backend.wait(0.0) or news.extend(backend.news()) or "has gone" in str(news))
+        until(lambda: backend.free_slots == 2)
+        for job_id in range(2):
+            backend.submit(job_id, sleeping("", 0.01))
+        assert {raw.exit_code for _, raw in collect(backend, 2)} == {0}
+        until(lambda: sorted(backend._link._free) == sorted(backend._link.roster.workers))
+
+
 def test_nothing_survives_a_coordinator_killed_by_force(dask):
     mark = secrets.token_hex(8)
     command = [sys.executable, "-c", COORDINATOR, dask.address, NASTY, mark]

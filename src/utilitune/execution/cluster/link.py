@@ -200,6 +200,7 @@ class Link:
         """A worker has gone: its runs are for others."""
         if not self.roster.lose(address):
             return
+        self._free = deque(free for free in self._free if free != address)
         for flight in [flight for flight in self._open.values() if flight.address == address]:
             self._withdraw(flight)
             if flight.launches >= LAUNCHES:
@@ -306,21 +307,20 @@ class Link:
 
     async def _ship(self, flight: Flight, address: str, paths: list[str]) -> None:
         """Send a worker the files that it lacks, each once, and then the run."""
-        for path in paths:
-            worker = self.roster.workers.get(address)
-            digest = flight.message["files"][path]
-            if worker is None:
-                break
-            if digest not in worker.sent:
-                worker.sent[digest] = self._spawn(self._ship_file(address, path, digest))
-            await asyncio.shield(worker.sent[digest])
-        if flight.job_id not in self._by_job:
-            self._give_back(address)  # cancelled meanwhile
-        elif address in self.roster.workers:
+        worker = self.roster.workers.get(address)
+        if worker is not None:
+            for path in paths:
+                digest = flight.message["files"][path]
+                if digest not in worker.sent:
+                    worker.sent[digest] = self._spawn(self._ship_file(address, path, digest))
+                await asyncio.shield(worker.sent[digest])
+        if self._by_job.get(flight.job_id) is not flight:
+            return  # cancelled meanwhile
+        if worker is not None and self.roster.workers.get(address) is worker:
             self._send(flight, address)
         else:
             self._waiting.append(flight)
-        self._send_waiting()
+            self._send_waiting()
 
     async def _ship_file(self, address: str, path: str, digest: str) -> None:
         from utilitune.execution.cluster.making import take_file
