@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import pytest
 from end_to_end.killing import count, told, write_scenario
 from execution.cluster import slurm
 from execution.cluster.on_loopback import until
+from execution.running import alive, alive_after_a_while
 
 RUNS = 60
 CLUSTER = """
@@ -22,6 +24,24 @@ jobs = 2
 interface = "lo"
 scratch = "{folder}"
 logs = "{folder}"
+"""
+
+
+BACKEND = """
+import sys, time
+from utilitune.domain import Measure
+from utilitune.execution.backend import Job, RunLimits
+from utilitune.execution.cluster.backend import DaskBackend
+from utilitune.scenario.cluster_reader import read_cluster
+from utilitune.targets.base import Command
+file, mark = sys.argv[1:]
+with DaskBackend(read_cluster(file)) as backend:
+    while not backend.free_slots:
+        backend.wait(0.1)
+        time.sleep(0.1)
+    limits = RunLimits(Measure.WALL, 900.0, 900.0)
+    backend.submit(0, Job(Command(("sleep", "600"), {"NASTY_MARK": mark}), limits))
+    backend.wait()
 """
 
 
@@ -96,3 +116,21 @@ def test_a_queue_that_refuses_is_one_sentence(queue, tmp_path):
     assert "workers cannot be submitted to slurm" in done.stderr
     assert "no-such-partition" in done.stderr or "invalid partition" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.timeout(600)
+def test_a_cancelled_job_is_submitted_again_and_none_outlives_a_killed_coordinator(queue, tmp_path):
+    mark = secrets.token_hex(8)
+    (tmp_path / "slurm.toml").write_text(CLUSTER.format(folder=tmp_path).replace("jobs = 2", "jobs = 1"))
+    argv = [sys.executable, "-c", BACKEND, str(tmp_path / "slurm.toml"), mark]
+    coordinator = subprocess.Popen(argv, env={**os.environ, **queue.environment})
+    try:
+        until(lambda: alive(mark))
+        [first] = queue.jobs("R")
+        queue.call("scancel", first)
+        until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+    finally:
+        coordinator.kill()
+        coordinator.wait()
+    assert alive_after_a_while(mark, 60.0) == []
+    until(lambda: not queue.jobs())
