@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from utilitune.live.events import View
 
 _OVER_ITSELF_EVERY_S = 0.5
-_IN_A_LOG_EVERY_S = 10.0
+_IN_A_LOG_EVERY_S = 4.0
 
 
 class ProgressLine:
