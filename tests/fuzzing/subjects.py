@@ -47,6 +47,7 @@ from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.proposers.instance_features import read_instance_features
 from utilitune.scenario import ListedInstances
+from utilitune.scenario.cluster_reader import read_cluster
 from utilitune.scenario.dialects import read_scenario
 from utilitune.scenario.dialects.configurations import read_configurations_table
 from utilitune.scenario.dialects.instance_lists import read_entries
@@ -171,6 +172,16 @@ _SPACE = ParameterSpace.from_tables(
 )
 QUALITY = SCENARIO.replace("log-laplace(k0=60, alpha=1)", "gap(best=0, worst=100)").replace(
     "[limits]", 'seeds_per_instance = 2\n[objective]\nkind = "quality"\nbetter = "smaller"\n[limits]'
+)
+
+
+CLUSTERS = (
+    (
+        b'ship = true\nclock = "scaled"\n[slurm]\nqueue = "q"\ncores = 8\nmemory = "16 GiB"\n'
+        b'walltime = "04:00:00"\njobs = 4\ndirectives = ["--constraint=x"]\n'
+    ),
+    b'address = "tcp://host:8786"\n',
+    b"local = 8\n",
 )
 
 
@@ -577,6 +588,7 @@ SUBJECTS: dict[str, Subject] = {
             write_files,
             code=True,
         ),
+        Subject("cluster-file", CLUSTERS, _file("cluster.toml", lambda path: read_cluster(str(path)))),
         Subject(
             "scenario-irace",
             (foreign_files.IRACE.encode(),),

@@ -116,6 +116,13 @@ def test_a_cluster_that_is_not_there_ends_a_run_with_one_sentence(scenario, monk
         run_scenario(nowhere, None, settings_of(nowhere))
 
 
+def test_only_other_machines_are_elsewhere(scenario):
+    assert not Task(scenario).is_elsewhere
+    assert not Task(replace(scenario, cluster="none")).is_elsewhere
+    assert not Task(replace(scenario, cluster="local:2")).is_elsewhere
+    assert Task(replace(scenario, cluster="tcp://host:1")).is_elsewhere
+
+
 def test_recorded_runs_need_no_cluster(scenario):
     recorded = replace(scenario, target=RecordedSpec("lookalike:minisat"), cluster="local:2")
     with pytest.raises(UsageError, match="leave the cluster out"):

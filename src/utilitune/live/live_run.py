@@ -156,7 +156,7 @@ class LiveRun:
         if self.terms.earlier is not None:
             self.terms.earlier.note(self.store)
         warning = crowding(self.task.scenario.measure, self.terms.workers)
-        if warning and (self.task.cluster is None or self.task.cluster.is_here):
+        if warning and not self.task.is_elsewhere:
             note_once(self.store, "warning", warning)
         self._restore()
         self._started = time.monotonic()

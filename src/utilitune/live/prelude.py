@@ -335,6 +335,7 @@ def ready_asker(
     if not knows_nothing or are_compiled(specification):
         load()
         return decider()
+    free = settings.workers if task.is_elsewhere else available_cores() - 1
     smallest_s = 1.0 if specification.captime0_s is None else specification.captime0_s
     captime_s = max(smallest_s, min(half_life_s(utility), specification.captime_limit_s))
     first = FirstRuns(
@@ -344,6 +345,6 @@ def ready_asker(
         runs=max(1, int(BUDGET_SHARE * budget.run_limit)),
         time_s=BUDGET_SHARE * budget.max_time_s,
         delta=specification.delta,
-        at_once=max(1, min(settings.workers, available_cores() - 1)),
+        at_once=max(1, min(settings.workers, free)),
     )
     return Prelude(decider, Compilation(specification, load), first, search())

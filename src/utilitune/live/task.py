@@ -216,6 +216,11 @@ class Task:
             raise UsageError("recorded runs are looked up here, nobody makes them: leave the cluster out")
         return found
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether runs are made on other machines than this one."""
+        return self.cluster is not None and not self.cluster.is_here
+
     def backend(
         self, workers: int, folder: Path | None = None, facts: Mapping[str, str] | None = None
     ) -> Backend:
