@@ -129,6 +129,7 @@ def test_recorded_runs_need_no_cluster(scenario):
         _ = Task(recorded).cluster
 
 
+@pytest.mark.timeout(900)
 def test_random_kills_lose_double_and_leave_nothing(tmp_path):
     pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
     killed = tried(tmp_path, seed=1, kills=3, runs=60)
