@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from utilitune.execution.cluster.places import Cluster
     from utilitune.execution.cluster.starting import Opened
 
-RPC_S = 20.0
+RPC_S = 60.0
 """How long a worker or the scheduler may take to answer."""
 
 
