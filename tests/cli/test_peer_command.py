@@ -74,7 +74,7 @@ def test_mistakes_are_told_before_anything_is_run(tmp_path: Path):
 
 def test_a_package_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     toy = Toy.write(tmp_path)
-    monkeypatch.setattr("utilitune.rivals.packages.smac_peer.find_spec", lambda _: None)
+    monkeypatch.setattr("utilitune.rivals.packages.peer.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'utilitune\[smac\]'"):
         invoke("peer", "smac", toy.scenario, "--max-time", "1s")
 

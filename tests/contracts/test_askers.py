@@ -23,6 +23,7 @@ from utilitune.errors import StoppedError, TargetError
 from utilitune.execution.backend import Job
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live.evaluation import FOLDER_NAME, evaluate_in_folder, plan_evaluation
+from utilitune.live.failures import NEVER_WORKED
 from utilitune.live.grid import GivenRuns, Grid, complete
 from utilitune.live.proof import Proof
 from utilitune.live.running import open_store, run_scenario, settings_of
@@ -167,7 +168,7 @@ def test_an_outcome_that_the_scenario_says_to_stop_at_ends_it(entrance, work: Wo
 def test_a_target_that_always_fails_ends_it(entrance, work: Work):
     work.imagined = lambda _: SimulatedRun(0.5, exit_code=3)
     assert entrance(work) == "target-fails"
-    assert work.begun == len(stored(work.folder)) == 5
+    assert NEVER_WORKED <= work.begun == len(stored(work.folder)) < 40
 
 
 @pytest.mark.parametrize("slots", [1, 4])

@@ -63,7 +63,13 @@ class RunSettings:
 
     def terms(self) -> Terms:
         """The same for a live run."""
-        return Terms(self.budget, self.workers, earlier=self.earlier, settings=self.stored())
+        return Terms(
+            self.budget,
+            self.workers,
+            earlier=self.earlier,
+            settings=self.stored(),
+            configurations=self.specification.set_size(),
+        )
 
     def stored(self) -> dict[str, Any]:
         """What the store keeps of it."""
