@@ -13,7 +13,8 @@ The logarithm of a runtime is the instance's own level plus
 With `fixed_share`, a part of the time does not depend on the valleys, as the reading and simplifying of an
 instance does not: effects are then no longer additive in the logarithm.
 
-The default is decent, as defaults of real solvers are: nearer to the best than most draws.
+The default is decent, as defaults of real solvers are: nearer to the best than most draws. `away` and `rank`
+make it better or worse than that.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class Recipe:
         testing: Number of test instances.
         deadline: Whether an answer's worth falls evenly to 0 after three of the default's medians; else half
             of it is lost after one (log-Laplace).
+        away: How far the best values lie from the default's: 1 for a decent default, more for a poor one.
+        rank: How many values of an important choice are better than its default.
     """
 
     name: str
@@ -74,6 +77,8 @@ class Recipe:
     training: int = 120
     testing: int = 300
     deadline: bool = False
+    away: float = 1.0
+    rank: int = 1
 
     def task(self) -> Task:
         """The task."""
@@ -221,7 +226,8 @@ def _terms(
     numbers = np.array(roles.numbers, dtype=np.int64)
     started = np.where(default[numbers] < 0, 0.5, default[numbers])
     side = np.where(started > 0.5, -1.0, 1.0)
-    best = np.clip(started + side * generator.uniform(0.1, 0.35, len(numbers)), 0.02, 0.98)
+    distance = recipe.away * generator.uniform(0.1, 0.35, len(numbers))
+    best = np.clip(started + side * distance, 0.02, 0.98)
     by_group = best[:, None] + generator.normal(
         0.0, 0.2 if recipe.groups > 1 else 0.0, (len(numbers), recipe.groups)
     )
@@ -237,7 +243,7 @@ def _terms(
     for place in roles.choices:
         adds = recipe.strength * generator.uniform(0.0, 1.0, 6)
         own = round(float(max(default[place], 0.0)) * 5)
-        adds[own] = np.sort(adds)[1]  # a decent default is the second best
+        adds[own] = np.sort(adds)[recipe.rank]  # a decent default is the second best
         adds -= adds[own]
         shift = generator.normal(0.0, 0.5 if recipe.groups > 1 else 0.0, (6, recipe.groups))
         tables.append((place, (adds[:, None] + shift[:, group]) * weights[place]))

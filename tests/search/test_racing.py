@@ -69,7 +69,7 @@ def test_nothing_is_wanted_once_a_small_space_is_used_up():
 
 def test_where_quality_counts_every_run_goes_to_the_end():
     search = search_for(by_time=False, largest_captime_s=7.0)
-    for _ in range(150):
+    for _ in range(400):
         run = search.wanted(1)[0]
         assert run.captime_s == 7.0
         worth = float(search.candidates[run.candidate]["speed"])
@@ -110,6 +110,63 @@ def test_an_incumbent_that_turns_out_worse_than_the_default_is_given_up():
     search = search_for()
     play(search, times_s, 4000)
     assert search.nominee() == DEFAULT
+
+
+def chance_s(configuration, position, scale: float) -> float:
+    """A log-normal time that follows from configuration and position alone."""
+    key = repr((sorted(configuration.items()), position)).encode()
+    return float(np.exp(scale * np.random.default_rng(list(key)).normal()))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_the_default_is_the_best_nothing_that_looks_worse_is_nominated(seed):
+    def times_s(configuration, position):
+        base_s = 8.0 if configuration == SPACE.default() else 12.0
+        return base_s * chance_s(configuration, position, 1.2)
+
+    search = search_for(seed=seed)
+    for _ in range(30):
+        play(search, times_s, 50)
+        nominee = search.nominee()
+        if nominee != DEFAULT:
+            count, difference = search.pool.paired(nominee, DEFAULT)
+            assert count >= 8
+            assert difference > 0.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_catastrophe_on_few_instances_does_not_win(seed):
+    def times_s(configuration, position):
+        is_default = configuration == SPACE.default()
+        rare = position % 4 == 3  # a quarter of the instances is hopeless for everybody but the default
+        return (1.0 if is_default else 200.0 if rare else 0.8) * chance_s(configuration, position, 0.3)
+
+    search = search_for(seed=seed)
+    play(search, times_s, 1500)
+    assert search.nominee() == DEFAULT
+
+
+def test_a_lead_on_few_instances_that_luck_explains_wins_nothing():
+    def times_s(configuration, position):
+        return 8.0 * chance_s(configuration, position, 1.5)
+
+    def replaced(luck: float) -> int:
+        task = SearchTask(SPACE, UTILITY, 500, 300.0)
+        search = RacingSearch(task, RandomSuggester(), SearchSettings(luck=luck))
+        seen = []
+        for _ in range(1500):
+            play(search, times_s, 1)
+            seen.append(search.incumbent)
+        return len(dict.fromkeys(seen))
+
+    assert replaced(luck=6.0) < replaced(luck=0.0)
+
+
+def test_there_is_no_luck_where_all_instances_of_a_list_were_run():
+    space = ParameterSpace.from_tables({"n": {"type": "integer", "range": [1, 4], "default": 2}})
+    search = RacingSearch(SearchTask(space, UTILITY, 5, 100.0), RandomSuggester(), SearchSettings(luck=1e6))
+    play(search, lambda configuration, position: 12.0 - 0.01 * configuration["n"], 1000)
+    assert search.candidates[search.incumbent]["n"] == 4
 
 
 def test_all_owed_runs_of_a_winner_are_at_the_full_captime_or_finished():

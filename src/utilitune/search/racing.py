@@ -2,8 +2,9 @@
 
 The default is the first incumbent. The incumbent is owed a number of instances that grows with what was
 spent; every candidate meets it on these (`race`). It is replaced by a candidate that was better on all of
-them, every run at the full captime, and that is not worse than the default either. The default keeps being
-run on the incumbent's instances, so that an incumbent that is worse than the default is found out.
+them by more than luck would explain, every run at the full captime, and that is not clearly worse than the
+default. The default keeps being run on the incumbent's instances, so that an incumbent that is clearly worse
+than the default is found out. Only one that is clearly better is nominated.
 
 Several races may be under way at once. They are numbered, and their ends are looked at in the order of these
 numbers: what race k learns from is fixed, whoever was quicker. So a search follows from its seed, its number
@@ -134,13 +135,17 @@ class RacingSearch:
         """The incumbent if its runs beside those of the default put it clearly ahead, else the default."""
         if self.incumbent == DEFAULT:
             return DEFAULT
-        values = self.pool.differences(self.incumbent, DEFAULT)
+        return self.incumbent if self._lead(self.incumbent) > self.settings.lead else DEFAULT
+
+    def _lead(self, candidate: int) -> float:
+        """By how many standard errors a candidate is ahead of the default on shared instances."""
+        values = self.pool.differences(candidate, DEFAULT)
         count = len(values)
         if count < 2:
-            return DEFAULT
+            return 0.0
         mean = sum(values) / count
         error = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
-        return self.incumbent if mean > self.settings.lead * error else DEFAULT
+        return mean / max(error, 1e-12)
 
     # -- jobs in a fixed order ---------------------------------------------------------------------------
 
@@ -229,10 +234,8 @@ class RacingSearch:
             self.incumbent = DEFAULT
 
     def _is_worse_than_default(self, candidate: int) -> bool:
-        if candidate == DEFAULT:
-            return False
-        count, difference = self.pool.paired(candidate, DEFAULT)
-        return count == 0 or difference < 0.0
+        """Whether the default was clearly better on the instances that both were run on."""
+        return candidate != DEFAULT and self._lead(candidate) < -self.settings.lead
 
     # -- races ---------------------------------------------------------------------------------------------
 
@@ -300,8 +303,21 @@ class RacingSearch:
             again = self._race(race.candidate)
             again.step()
             self._jobs.appendleft(again)
-        elif not self._is_worse_than_default(race.candidate):
+        elif sum(values) / len(values) > self._luck(len(values)) and not self._is_worse_than_default(
+            race.candidate
+        ):
             self.incumbent = race.candidate
+
+    def _luck(self, count: int) -> float:
+        """The mean difference on so many instances that is put down to luck.
+
+        Most candidates are worse than the incumbent, and the best of many on few instances was lucky. If
+        true differences are N(−m, τ²) and single ones scatter around them by s, the true one is expected
+        above 0 where the mean of n exceeds  (m/τ²)·s²/n.  On all instances of a list there is no luck.
+        """
+        positions = self._task.positions
+        open_share = 1.0 if positions is None else 1.0 - count / positions
+        return self.settings.luck * open_share * self._deviation() ** 2 / count
 
     def _deviation(self) -> float:
         """Standard deviation of differences within races, pooled over all of them."""

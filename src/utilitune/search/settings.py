@@ -16,7 +16,10 @@ class SearchSettings:
         fewest_runs: Instances the default is run on before the first race.
         owed_share: Instances that are owed to the incumbent per default run spent.
         default_share: Instances that are owed to the default, as a share of the incumbent's.
-        lead: The incumbent is nominated when it is ahead of the default by so many standard errors.
+        lead: The incumbent is nominated when it is ahead of the default by so many standard errors, and
+            given up when it is as far behind.
+        luck: How far a candidate must be ahead to become the incumbent, in s²/n: what is expected of the
+            true differences beforehand, minus their mean over their variance, in 1/utility.
         stopped_factor: A stopped run counts as if it had ended at this many times its captime.
         leeway: A candidate is stopped where its worth is this much below the incumbent's on the instance.
         least_captime: Smallest captime, in half-lives of the utility.
@@ -32,7 +35,8 @@ class SearchSettings:
     fewest_runs: int = 8
     owed_share: float = 0.06
     default_share: float = 1.0
-    lead: float = 1.0
+    lead: float = 1.5
+    luck: float = 6.0
     stopped_factor: float = 1.5
     leeway: float = 0.2
     least_captime: float = 0.02
@@ -66,7 +70,7 @@ class SuggestionSettings:
         fewest_rows: Candidates with runs below which there is no model.
         refit_growth: Growth of their number after which the model is fitted anew.
         refit_growth_incumbent: The same where the incumbent is a new one.
-        largest_ratio: Differences of log times are cut off at plus and minus this.
+        largest_ratio: A log time counts as at most this far from its instance's level.
         runs_half_weight: With so many runs a candidate has half the weight of one with endless runs.
         trees: Regression trees of the model.
         leaf: Fewest candidates in a leaf.

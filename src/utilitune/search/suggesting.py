@@ -1,10 +1,10 @@
 """Which candidate to race next: half by a model, else a neighbour or a crossing of the best, or chance.
 
-The model learns one row per candidate: its parameters, and by how much its runs were quicker than the
-incumbent's on the same instances, the mean of  log(time of the incumbent / time of the candidate).  That is
-smoother than differences of utilities, which saturate. Where the worth of a run does not follow from its
-time, the difference of worths takes its place. The suggestion has the largest expected improvement among
-neighbours and crossings of the best, random draws, and what a short climb from the best of these finds.
+The model learns one row per candidate: its parameters, and how quick it was apart from how easy its
+instances were (`merits`), in logarithms of time. These are smoother than utilities, which saturate. Where the
+worth of a run does not follow from its time, the worth takes its place. The suggestion has the largest
+expected improvement among neighbours and crossings of the best, random draws, and what a short climb from the
+best of these finds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.search.forest import Growth, Trees, grow, predict
+from utilitune.search.merits import merits
 from utilitune.search.moves import Moves
 from utilitune.search.settings import SuggestionSettings
 
@@ -106,7 +107,7 @@ class MixedSuggester:
             return
         self._fitted_rows, self._fitted_incumbent = len(pool), incumbent
         rows = [each for each in range(len(pool)) if pool.looked_at[each]][-settings.most_rows :]
-        target, runs = self._target(pool, incumbent, rows)
+        target, runs = self._target(pool, rows)
         weight = runs / (runs + settings.runs_half_weight)
         features = self._moves.features(pool.codes(rows))
         columns = max(1, math.ceil(settings.feature_share * features.shape[1]))
@@ -115,31 +116,19 @@ class MixedSuggester:
         )
         mean, _ = predict(self._trees, features)
         serious = np.flatnonzero(runs >= _FEWEST_RUNS)
-        self._best = float(mean[serious].max(initial=0.0)) if serious.size else 0.0
+        self._best = float(mean[serious].max()) if serious.size else 0.0
         order = serious[np.argsort(-(target * weight + mean * (1 - weight))[serious], kind="stable")]
         self._elites = [rows[place] for place in order[: settings.elites]]
 
-    def _target(
-        self, pool: Pool, incumbent: int, rows: list[int]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """By how much each was better than the incumbent on shared instances, and on how many of them."""
-        reference = pool.looked_at[incumbent]
-        most = self.settings.largest_ratio
-        target, runs = np.zeros(len(rows)), np.zeros(len(rows))
-        for place, row in enumerate(rows):
-            total = 0.0
-            count = 0
-            for position, result in pool.looked_at[row].items():
-                against = reference.get(position)
-                if against is None:
-                    continue
-                if not self._by_time:
-                    total += result.worth - against.worth
-                elif result.log_time < math.inf or against.log_time < math.inf:
-                    total += min(most, max(-most, against.log_time - result.log_time))
-                count += 1
-            target[place], runs[place] = total / max(1, count), count
-        return target, np.maximum(runs, 0.1)
+    def _target(self, pool: Pool, rows: list[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How good each was, apart from how easy its instances were, and on how many of them."""
+        runs = [
+            (row, position, result.worth if not self._by_time else -result.log_time)
+            for row, candidate in enumerate(rows)
+            for position, result in pool.looked_at[candidate].items()
+        ]
+        row, position, value = (np.array(column) for column in zip(*runs, strict=True))
+        return merits(row, position, value, self.settings.largest_ratio)
 
     def _by_model(
         self, pool: Pool, incumbent: int, trees: Trees, generator: np.random.Generator
