@@ -91,6 +91,8 @@ class RunOutcome:
         quality: The quality of its solution by the target's own account; None where it reported none.
         bound: A bound on the best quality of the instance by the target's own account; None likewise.
         trace: What it reported while it ran, in order, where that counts; nothing later than its captime.
+        continued_s: Seconds (by the measure) of an earlier run that it continued: they are part of its
+            runtime and were paid for before. 0 for a run from the start.
     """
 
     status: RunStatus
@@ -105,6 +107,12 @@ class RunOutcome:
     quality: float | None = None
     bound: float | None = None
     trace: tuple[TracePoint, ...] = ()
+    continued_s: float = 0.0
+
+    @property
+    def paid_s(self) -> float:
+        """Seconds by the measure that this run has cost."""
+        return self.runtime_s + self.overshoot_s - self.continued_s
 
     @property
     def finished(self) -> bool:

@@ -115,6 +115,18 @@ def test_keeps_what_is_known_of_solutions(store: Store):
     assert [record.outcome for record in store.runs()] == outcomes
 
 
+def test_keeps_what_a_continued_run_was_paid_for_before(store: Store):
+    with_configurations(store)
+    outcomes = [
+        RunOutcome(RunStatus.TIMEOUT, 1.0, overshoot_s=0.1),
+        RunOutcome(RunStatus.FINISHED, 1.5, output_tail="done", continued_s=1.1),
+        RunOutcome(RunStatus.TIMEOUT, 4.0, continued_s=0.30000000000000004),
+    ]
+    for position, outcome in enumerate(outcomes):
+        store.add_run(RunRecord(RunRequest(0, position, 4.0), outcome))
+    assert [record.outcome for record in store.runs()] == outcomes
+
+
 def test_refuses_a_configuration_number_twice_and_a_run_of_an_unknown_configuration(store: Store):
     with_configurations(store)
     with pytest.raises(ValueError, match="does not fit what is stored"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 import threading
@@ -258,6 +259,12 @@ def outlived() -> None:
     detached(signal.pause)
     fork(signal.pause)
     os._exit(0)
+
+
+def shows_cpu_limit() -> None:
+    """Shows what its limit of CPU seconds is in the end."""
+    burn(0.3)
+    os.write(1, f"limit {resource.getrlimit(resource.RLIMIT_CPU)[0]}\n".encode())
 
 
 def prints_and_burns() -> None:

@@ -51,6 +51,7 @@ def rich(path: Path) -> Scenario:
         stop=StopRules(epsilon=0.1, gamma=0.2, cpu_time_s=1.5, wall_time_s=3600, runs=9),
         policies={RunStatus.CRASHED: FailurePolicy.ABORT},
         memory_bytes=2**30,
+        pause_memory_bytes=2**31,
         workers=3,
         procedure="coup",
         options={"doubling": "old", "schedule": [1, 2]},

@@ -54,6 +54,7 @@ features = "features.csv"
 smallest_captime = "10ms"
 largest_captime = "5m"
 memory = "1.5 GiB"
+pause_memory = "3 GiB"
 [promise]
 delta = 0.1
 epsilon = 0.02
@@ -91,6 +92,7 @@ def test_a_small_scenario_and_its_defaults(path: Path):
     assert scenario.max_captime_s == 10
     assert scenario.captime0_s == 0.01
     assert scenario.memory_bytes is None
+    assert scenario.pause_memory_bytes is None
     assert scenario.stop == StopRules()
     assert scenario.policy(RunStatus.CRASHED) is FailurePolicy.NEVER_FINISHES
 
@@ -117,6 +119,7 @@ def test_every_key_is_read(path: Path):
     assert scenario.measure is Measure.WALL
     assert (scenario.captime0_s, scenario.max_captime_s) == (0.01, 300)
     assert scenario.memory_bytes == 1536 * 1024**2
+    assert scenario.pause_memory_bytes == 3 * 1024**3
     assert scenario.stop == StopRules(0.02, 0.01, 3600, 90, 1000)
     assert scenario.delta == 0.1
     assert scenario.policy(RunStatus.CRASHED) is FailurePolicy.ABORT
@@ -299,6 +302,7 @@ MISTAKES = [
         "is below the smallest, 11 s",
     ),
     ("largest_captime = 10", 'memory = "lots"', "memory", "no amount of memory"),
+    ("largest_captime = 10", "pause_memory = 0", "pause_memory", "no amount of memory"),
     ("[limits]", "[promise]\ndelta = 1.5\n[limits]", "delta", "strictly between 0 and 1, not 1.5"),
     ("[limits]", "[budget]\nruns = 0\n[limits]", "runs", "at least 1"),
     (

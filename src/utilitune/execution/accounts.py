@@ -105,6 +105,7 @@ class Account:
         self._book = book
         self._servers_s = dict.fromkeys(servers, 0.0)
         self._doubtful_s = book.doubtful_s()
+        self._rested_s = self._doubtful_s
         self._before_s = self._booked_s() - known_s
 
     def consumed_s(self, followed_s: float) -> float:
@@ -113,6 +114,14 @@ class Account:
         if booked_s <= self._book.clear_s(followed_s):
             return followed_s
         return max(followed_s, booked_s - (self._book.doubtful_s() - self._doubtful_s))
+
+    def rest(self) -> None:
+        """The run is stopped: what is doubtful from now on is none of its business."""
+        self._rested_s = self._book.doubtful_s()
+
+    def go_on(self) -> None:
+        """The run goes on."""
+        self._doubtful_s += self._book.doubtful_s() - self._rested_s
 
     def _booked_s(self) -> float:
         """Reading our own clock first makes the kernel book it in a group as well."""

@@ -57,10 +57,33 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Something to run, within limits."""
+    """Something to run, within limits.
+
+    Attributes:
+        task: What is run.
+        limits: What it may consume.
+        keep: Whether to stop the run at its captime and keep it, instead of ending it. A backend that cannot
+            do that ends it.
+        continues: The job whose run, kept until now, is to go on under these limits. If it is not kept any
+            more, the run is started afresh, and nothing else changes.
+    """
 
     task: Task
     limits: RunLimits
+    keep: bool = False
+    continues: int | None = None
+
+
+@runtime_checkable
+class KeepsRuns(Protocol):
+    """A backend that can keep runs which have reached their captime, to continue them later.
+
+    A run that is kept says so in its result (`RawResult.kept_bytes`) and takes no slot. All figures of a run
+    that was continued are those of the whole run; its wall-clock time leaves out the pauses.
+    """
+
+    def release(self, job_id: int) -> None:
+        """End the run that was kept of a job; nothing happens if there is none."""
 
 
 @runtime_checkable

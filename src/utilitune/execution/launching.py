@@ -206,8 +206,23 @@ def _reason(error: OSError, program: str) -> str:
     return str(error.strerror)
 
 
+def raise_cpu_limit(pid: int, captime_s: float | None, larger_s: float | None) -> None:
+    """Move the backstop of a process that goes on to a larger captime; a limit of its own is left alone."""
+    if captime_s is None or larger_s is None or not hasattr(resource, "prlimit"):
+        return
+    try:
+        if resource.prlimit(pid, resource.RLIMIT_CPU)[0] == _backstop_s(captime_s):
+            _limit_cpu(pid, larger_s)
+    except OSError:
+        return  # it has ended
+
+
+def _backstop_s(captime_s: float) -> int:
+    return math.ceil(captime_s) + CPU_BACKSTOP_S
+
+
 def _limit_cpu(pid: int, captime_s: float) -> None:
-    soft = math.ceil(captime_s) + CPU_BACKSTOP_S
+    soft = _backstop_s(captime_s)
     try:
         _, hard = resource.prlimit(pid, resource.RLIMIT_CPU)
         if hard == resource.RLIM_INFINITY or hard > soft:

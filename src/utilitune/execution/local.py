@@ -5,6 +5,9 @@ dies is replaced and its job given to the new one; if that dies too, the job com
 not be started. What a killed supervisor leaves behind is found by its traces (`leftovers`) and killed before
 the new one starts; if we are killed as well, the watcher does that (`watcher`), and if that is killed too,
 whoever works in the same run folder next.
+
+A run that is kept at its captime stays with its supervisor, which gives up its slot: another supervisor,
+started where there is none to spare, makes the runs after it. If it dies, what it kept is lost.
 """
 
 from __future__ import annotations
@@ -42,6 +45,8 @@ _SUPERVISOR = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP)
 _PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 _LAUNCHES = 2
 _CLOSING_PATIENCE_S = 5.0
+_SPARE = 2
+"""How many supervisors more than workers are kept for those who hold a run that was stopped."""
 
 
 class LocalBackend:
@@ -63,7 +68,9 @@ class LocalBackend:
         if workers < 1:
             raise UsageError(f"the number of workers must be at least 1, not {workers}")
         self._selector = selectors.DefaultSelector()
+        self._workers = workers
         self._slots: list[_Slot] = []
+        self._kept: dict[int, _Slot] = {}
         self._by_job: dict[int, _Slot] = {}
         self._submitted = 0
         self._traces = "" if folder is None else os.fspath(folder / TRACES_NAME)
@@ -79,7 +86,7 @@ class LocalBackend:
     @property
     def free_slots(self) -> int:
         """How many more jobs can be submitted now."""
-        return len(self._slots) - len(self._by_job)
+        return self._workers - len(self._by_job)
 
     @property
     def supervisors(self) -> tuple[int, ...]:
@@ -90,13 +97,19 @@ class LocalBackend:
         """Start a job in a free slot."""
         if job_id in self._by_job:
             raise UsageError(f"job {job_id} is already running; give every job its own number")
-        slot = next((slot for slot in self._slots if slot.job_id is None), None)
-        if slot is None:
+        if not self.free_slots:
             raise UsageError("all workers are busy; wait for a run to end before submitting another")
+        message = as_message(job)
+        slot = None if job.continues is None else self._kept.pop(job.continues, None)
+        if slot is not None:
+            message["continues"] = slot.number
+            self._slots.append(slot)
+        else:
+            slot = next((slot for slot in self._slots if slot.job_id is None), None) or self._add_slot()
         self._submitted += 1
         slot.job_id = job_id
         slot.number = self._submitted
-        slot.message = wire.encode({"id": slot.number, **as_message(job)})
+        slot.message = wire.encode({"id": slot.number, **message})
         slot.launches = 1
         self._by_job[job_id] = slot
         slot.send(slot.message)
@@ -119,14 +132,22 @@ class LocalBackend:
             slot = self._by_job[job_id]
             slot.send(wire.encode({"cancel": slot.number}))
 
+    def release(self, job_id: int) -> None:
+        """End the run that was kept of a job; nothing happens if there is none."""
+        slot = self._kept.pop(job_id, None)
+        if slot is None:
+            return
+        if len(self._slots) < self._workers + _SPARE:
+            slot.send(wire.encode({"release": slot.number}))
+            self._slots.append(slot)
+        else:
+            self._dismiss([slot])
+
     def close(self) -> None:
         """End every run and release everything."""
-        for slot in self._slots:
-            self._selector.unregister(slot.connection)
-            slot.connection.close()
-        for slot in self._slots:
-            slot.bury(_CLOSING_PATIENCE_S)
+        self._dismiss([*self._slots, *self._kept.values()])
         self._slots.clear()
+        self._kept.clear()
         self._by_job.clear()
         self._selector.close()
 
@@ -140,6 +161,14 @@ class LocalBackend:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _dismiss(self, slots: list[_Slot]) -> None:
+        """Let supervisors end what they have, and themselves."""
+        for slot in slots:
+            self._selector.unregister(slot.connection)
+            slot.connection.close()
+        for slot in slots:
+            slot.bury(_CLOSING_PATIENCE_S)
 
     def _add_slot(self) -> _Slot:
         slot = _Slot(self._traces)
@@ -163,20 +192,23 @@ class LocalBackend:
                 raise RuntimeError(f"the supervisor of a run failed:\n{message['defect']}")
             if slot.job_id is None:
                 raise RuntimeError("a supervisor answered without having a job")
-            ended.append((slot.job_id, as_result(message["result"])))
+            raw = as_result(message["result"])
+            ended.append((slot.job_id, raw))
             del self._by_job[slot.job_id]
+            if raw.kept_bytes is not None:
+                self._kept[slot.job_id] = slot
+                self._slots.remove(slot)
             slot.job_id = None
         return ended
 
     def _replace(self, slot: _Slot) -> list[tuple[int, RawResult]]:
         """Put a new supervisor in the place of one that died, and give it the job."""
-        self._selector.unregister(slot.connection)
-        self._slots.remove(slot)
-        slot.connection.close()
-        slot.bury(_CLOSING_PATIENCE_S)
-        successor = self._add_slot()
+        self._kept = {job_id: kept for job_id, kept in self._kept.items() if kept is not slot}
+        self._slots = [other for other in self._slots if other is not slot]
+        self._dismiss([slot])
         if slot.job_id is None:
             return []
+        successor = self._add_slot()
         if slot.launches == _LAUNCHES:
             del self._by_job[slot.job_id]
             text = "the process that supervises it was killed twice, perhaps by the system for lack of memory"

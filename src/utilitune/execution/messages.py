@@ -22,6 +22,7 @@ def as_message(job: Job) -> Message:
     """A job as plain values."""
     limits, task = job.limits, job.task
     message: Message = {"measure": limits.measure.value, **{name: getattr(limits, name) for name in _LIMITS}}
+    message |= {"keep": job.keep, "continues": None}
     if isinstance(task, Call):
         call = {
             "module": task.module,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from utilitune.errors import UsageError
@@ -63,6 +63,7 @@ class SimulatedBackend:
         self._queue: list[tuple[float, int, int]] = []
         self._in_flight: dict[int, tuple[float, RawResult]] = {}
         self._submitted = 0
+        self._kept_s: dict[int, float] = {}
 
     @property
     def free_slots(self) -> int:
@@ -76,9 +77,14 @@ class SimulatedBackend:
         if self.free_slots == 0:
             raise UsageError("all workers are busy; wait for a run to end before submitting another")
         result = _limited(self._behaviour(job), job)
+        before_s = None if job.continues is None else self._kept_s.pop(job.continues, None)
+        result = replace(result, continued=before_s is not None)
+        if job.keep and result.ending is Ending.CAPTIME:
+            self._kept_s[job_id] = result.wall_s
+            result = replace(result, kept_bytes=0, exit_code=None)
         self._in_flight[job_id] = (self.now_s, result)
         self._submitted += 1
-        heapq.heappush(self._queue, (self.now_s + result.wall_s, self._submitted, job_id))
+        heapq.heappush(self._queue, (self.now_s + result.wall_s - (before_s or 0.0), self._submitted, job_id))
 
     def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
         """Move the clock to the end of the next run, or by `timeout_s`; returns all that have ended."""
@@ -101,12 +107,18 @@ class SimulatedBackend:
             return
         started_s, _ = self._in_flight[job_id]
         spent_s = self.now_s - started_s
+        self._kept_s.pop(job_id, None)
         self._in_flight[job_id] = (started_s, RawResult(Ending.CANCELLED, spent_s, spent_s))
         self._queue = [(self.now_s, n, j) if j == job_id else (end_s, n, j) for end_s, n, j in self._queue]
         heapq.heapify(self._queue)
 
+    def release(self, job_id: int) -> None:
+        """Forget a run that was kept."""
+        self._kept_s.pop(job_id, None)
+
     def close(self) -> None:
         """Forget every run."""
+        self._kept_s.clear()
         self._queue.clear()
         self._in_flight.clear()
 

@@ -18,6 +18,7 @@ from utilitune.execution.backend import CALIBRATION, TellsNews
 from utilitune.execution.platform import metering_loss
 from utilitune.execution.runs import DISAGREEMENT
 from utilitune.execution.simulated import SimulatedBackend
+from utilitune.live.paused import PausedRuns
 from utilitune.store.base import note_once
 from utilitune.targets.base import Ending
 
@@ -38,11 +39,13 @@ class Driver:
     Args:
         live: The run.
         backend: What makes its runs.
+        paused: Runs that are kept at their captime to be continued; none are if left out.
     """
 
-    def __init__(self, live: LiveRun, backend: Backend) -> None:
+    def __init__(self, live: LiveRun, backend: Backend, paused: PausedRuns | None = None) -> None:
         self._live = live
         self._backend = backend
+        self._paused = paused or PausedRuns.none()
         self._rules = live.task.rules
         self._jobs: dict[int, UnderWay] = {}
         self._next_job = 0
@@ -110,7 +113,8 @@ class Driver:
             self._live.inputs.look()
             if self._live.may_begin(each):
                 run = self._live.written_out(each)
-                self._backend.submit(self._next_job, self._rules.job(run.invocation))
+                job = self._paused.begin(run, self._rules.job(run.invocation))
+                self._backend.submit(self._next_job, job)
                 self._jobs[self._next_job] = run
                 self._next_job += 1
                 self._live.begin(run)
@@ -131,15 +135,17 @@ class Driver:
             run = self._jobs.pop(job)
             if raw.ending is Ending.CANCELLED:
                 self._live.drop(run)
+                self._paused.lost(run)
                 continue
             try:
                 self._live.instances.require_unchanged(run.request.position)
                 judged = self._rules.judge(run.invocation, raw)
             except UtilituneError as problem:
                 self._live.drop(run)
+                self._paused.lost(run)
                 error = error or problem
                 continue
-            ended.append((run, judged.outcome))
+            ended.append((run, self._paused.ended(job, run, raw, judged.outcome)))
             self._compare(run, judged)
         self._live.land(ended)
         self._keep_news()

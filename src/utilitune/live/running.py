@@ -16,6 +16,7 @@ from utilitune.live.exploring import Exploring
 from utilitune.live.first_start import fresh_from, settled
 from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
 from utilitune.live.live_run import LiveRun, Terms
+from utilitune.live.paused import PausedRuns
 from utilitune.live.prelude import ready_asker
 from utilitune.live.proof import Orders, Proof
 from utilitune.live.result import RunResult
@@ -129,7 +130,7 @@ def run_scenario(
                 warm_up(chosen.specification, task.evidence().utility)
             asker = _asker_on_a_clock(task, chosen, store) if on_a_clock else asker_for(task, chosen, store)
             live = LiveRun(task, store, asker, chosen.terms(), Listeners(on_update, on_event))
-            driver = Driver(live, workers)
+            driver = Driver(live, workers, PausedRuns.of(task, workers))
             with live.session():
                 reason = driver.work()
                 live.close(reason)

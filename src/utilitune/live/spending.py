@@ -21,7 +21,8 @@ class Spending:
 
     Attributes:
         runs: Runs made.
-        time_s: Seconds in them by the scenario's measure, with what stopped ones ran past their captime.
+        time_s: Seconds in them by the scenario's measure, with what stopped ones ran past their captime. A
+            run that continued an earlier one counts from there.
         elapsed_before_s: Seconds on the clock in earlier starts.
         statuses: How the runs ended.
     """
@@ -34,7 +35,7 @@ class Spending:
     def note(self, outcome: RunOutcome) -> None:
         """Enter a run that was made."""
         self.runs += 1
-        self.time_s += outcome.runtime_s + outcome.overshoot_s
+        self.time_s += outcome.paid_s
         self.statuses[outcome.status] += 1
 
 

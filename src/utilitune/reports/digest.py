@@ -147,7 +147,7 @@ class RunDigest:
         count.stopped += outcome.status is RunStatus.TIMEOUT
         if run.taken_over:
             return
-        tally.seconds += outcome.runtime_s + outcome.overshoot_s
+        tally.seconds += outcome.paid_s
         lane = self._lanes.place(run.started_at, run.ended_at)
         status = outcome.status.value
         self.recent.append(

@@ -279,6 +279,8 @@ class Scenario:
         captime0_s: The smallest captime.
         max_captime_s: The largest captime; None means there is none.
         memory_bytes: Memory limit of a run; None means there is none.
+        pause_memory_bytes: Memory for runs that are stopped at their captime to be continued later; None
+            means that they are ended.
         delta: The probability with which the promise may fail.
         stop: When to end.
         policies: What failed runs mean; a status that is missing counts as never finishing.
@@ -306,6 +308,7 @@ class Scenario:
     captime0_s: float = 1.0
     max_captime_s: float | None = None
     memory_bytes: int | None = None
+    pause_memory_bytes: int | None = None
     delta: float = DEFAULT_DELTA
     stop: StopRules = StopRules()
     policies: Mapping[RunStatus, FailurePolicy] = field(default_factory=dict)

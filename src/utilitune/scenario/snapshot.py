@@ -77,6 +77,7 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "initial": [dict(assignment) for assignment in scenario.initial],
         "search": asdict(scenario.search),
         **({} if scenario.cluster is None else {"cluster": scenario.cluster}),
+        **({} if scenario.pause_memory_bytes is None else {"pause_memory_bytes": scenario.pause_memory_bytes}),
         **_quality_to_plain(scenario.quality),
     }
 
@@ -121,6 +122,7 @@ def _restored(snapshot: Mapping[str, Any]) -> Scenario:
         quality=_quality_from_plain(snapshot.get("quality")),
         search=SearchRules(**snapshot.get("search", {"share": 0.0})),
         cluster=snapshot.get("cluster"),
+        pause_memory_bytes=snapshot.get("pause_memory_bytes"),
     )
 
 

@@ -347,6 +347,7 @@ def _limits(table: Table) -> dict[str, Any]:
     smallest = table.duration("smallest_captime")
     largest = table.duration("largest_captime")
     memory = table.memory("memory")
+    pause_memory = table.memory("pause_memory")
     table.finish()
     if smallest is None:
         smallest = usual_smallest_captime_s(largest)
@@ -354,7 +355,12 @@ def _limits(table: Table) -> dict[str, Any]:
         raise table.problem(
             "largest_captime", f"the largest captime, {largest:g} s, is below the smallest, {smallest:g} s"
         )
-    return {"captime0_s": smallest, "max_captime_s": largest, "memory_bytes": memory}
+    return {
+        "captime0_s": smallest,
+        "max_captime_s": largest,
+        "memory_bytes": memory,
+        "pause_memory_bytes": pause_memory,
+    }
 
 
 def _promise_and_budget(top: Table) -> tuple[float, StopRules]:

@@ -238,6 +238,7 @@ def _limits(scenario: Scenario) -> list[str]:
                 ("smallest_captime", scenario.captime0_s),
                 ("largest_captime", scenario.max_captime_s),
                 ("memory", scenario.memory_bytes),
+                ("pause_memory", scenario.pause_memory_bytes),
             ]
         ),
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-FREE = ("name", "directory", "stop", "workers", "cluster", "test", "features", "search")
+FREE = ("name", "directory", "stop", "workers", "cluster", "test", "features", "search", "pause_memory_bytes")
 """Parts of a scenario that may change between two starts of one run."""
 
 _WORDS = {

@@ -95,6 +95,7 @@ def _run_row(run: RunRecord) -> dict[str, Any]:
         "peak_memory_bytes": outcome.peak_memory_bytes,
         "exit_code": outcome.exit_code,
         "overshoot_s": outcome.overshoot_s,
+        "continued_s": outcome.continued_s,
         "detail": outcome.detail,
         "quality": outcome.quality,
         "bound": outcome.bound,

@@ -62,7 +62,7 @@ def run_record(row: tuple[Any, ...]) -> RunRecord:
     """A run from its row."""
     sequence, configuration, position, captime_s, seed, status, *measured = row
     runtime_s, cpu_s, wall_s, memory, exit_code, overshoot_s, *texts = measured
-    detail, started, ended, speculative, tail, quality, bound, points = texts
+    detail, started, ended, speculative, tail, quality, bound, points, continued_s = texts
     outcome = RunOutcome(
         RunStatus(status),
         float(runtime_s),
@@ -76,6 +76,7 @@ def run_record(row: tuple[Any, ...]) -> RunRecord:
         _number_or_none(quality),
         _number_or_none(bound),
         () if points is None else tuple(map(_trace_point, json.loads(points))),
+        float(continued_s or 0.0),
     )
     request = RunRequest(_count(configuration), _count(position), float(captime_s))
     times = float(started), float(ended)

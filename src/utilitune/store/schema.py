@@ -138,6 +138,12 @@ LATER_TABLES = (
     )
     """,
     """
+    CREATE TABLE IF NOT EXISTS continuations (
+        sequence INTEGER PRIMARY KEY REFERENCES runs (sequence),
+        continued_s REAL NOT NULL
+    )
+    """,
+    """
     CREATE TABLE IF NOT EXISTS durations (
         session INTEGER PRIMARY KEY REFERENCES sessions (number),
         elapsed_s REAL NOT NULL
@@ -145,6 +151,9 @@ LATER_TABLES = (
     """,
 )
 """Made wherever they are missing: the first folders were written without them."""
+
+OF_RUNS = {"solutions": "quality, bound", "traces": "points", "continuations": "continued_s"}
+"""Later tables that hold more of runs, and their columns."""
 
 INSERT_SESSION = "INSERT INTO sessions (started_at, settings, versions, machine) VALUES (?, ?, ?, ?)"
 END_SESSION = """
@@ -162,6 +171,7 @@ INSERT_CONFIGURATION = "INSERT INTO configurations VALUES (?, ?, ?, ?, ?)"
 INSERT_RUN = "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_OUTPUT = "INSERT INTO outputs VALUES (?, ?, ?)"
 INSERT_SOLUTION = "INSERT INTO solutions VALUES (?, ?, ?)"
+INSERT_CONTINUATION = "INSERT INTO continuations VALUES (?, ?)"
 INSERT_TRACE = "INSERT INTO traces VALUES (?, ?)"
 INSERT_PROGRESS = "INSERT INTO trajectory VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 INSERT_PHASE = "INSERT INTO phases VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -173,18 +183,17 @@ INSERT_EVENT = "INSERT INTO events (kind, text, at) VALUES (?, ?, ?)"
 _SELECT_RUNS = """
     SELECT runs.sequence, configuration, position, captime_s, seed, status, runtime_s, cpu_s, wall_s,
            peak_memory_bytes, exit_code, overshoot_s, detail, started_at, ended_at, speculative,
-           coalesce(tail, ''), {solution}, {trace}
+           coalesce(tail, ''), {solutions}, {traces}, {continuations}
     FROM runs LEFT JOIN outputs ON outputs.sequence = runs.sequence
 """
 
 
 def select_runs(tables: Container[str]) -> str:
     """The statement that reads runs, with what the later tables that are there hold of them."""
-    parts = {"solution": "NULL, NULL", "trace": "NULL"}
-    joined = ""
-    for name, table, columns in (("solution", "solutions", "quality, bound"), ("trace", "traces", "points")):
+    parts, joined = {}, ""
+    for table, columns in OF_RUNS.items():
+        parts[table] = columns if table in tables else ", ".join("NULL" for _ in columns.split(", "))
         if table in tables:
-            parts[name] = columns
             joined += f" LEFT JOIN {table} ON {table}.sequence = runs.sequence"
     return _SELECT_RUNS.format(**parts) + joined
 

@@ -98,7 +98,7 @@ class RunFolderReader(FolderRequests):
         wanted = {"configuration": configuration, "position": position, "status": status}
         given = {name: value for name, value in wanted.items() if value is not None}
         conditions = " AND ".join(["runs.sequence >= ?", *(f"{name} = ?" for name in given)])
-        select = schema.select_runs([name for name in ("solutions", "traces") if self._has_table(name)])
+        select = schema.select_runs([name for name in schema.OF_RUNS if self._has_table(name)])
         query = f"{select} WHERE {conditions} ORDER BY runs.sequence"
         return self._read(rows.run_record, query, (since, *given.values()))
 
@@ -260,7 +260,7 @@ class RunFolder(RunFolderReader):
         outcome = self._allowance.trim(record.outcome)
         row = rows.run_row(record, outcome, sequence)
         has_solution = outcome.quality is not None or outcome.bound is not None
-        if outcome.output_tail or has_solution or outcome.trace:
+        if outcome.output_tail or has_solution or outcome.trace or outcome.continued_s:
             output = (sequence, not outcome.failed, outcome.output_tail)
             with self._transaction():
                 self._connection.execute(schema.INSERT_RUN, row)
@@ -272,6 +272,8 @@ class RunFolder(RunFolderReader):
                 if outcome.trace:
                     points = json.dumps(outcome.trace, separators=(",", ":"))
                     self._connection.execute(schema.INSERT_TRACE, (sequence, points))
+                if outcome.continued_s:
+                    self._connection.execute(schema.INSERT_CONTINUATION, (sequence, outcome.continued_s))
         else:
             self._write(schema.INSERT_RUN, *row)
         self._next_sequence = sequence + 1

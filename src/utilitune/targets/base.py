@@ -130,6 +130,8 @@ class RawResult:
         report: What a Python function left behind (JSON); empty for commands.
         launch_error: Why it could not be started; empty if it could.
         trace: What it reported while it ran, line by line, where that was wanted.
+        kept_bytes: Memory that it holds while it is kept, stopped at its captime; None where it was ended.
+        continued: Whether it was continued, not started afresh; all figures are those of the whole run.
     """
 
     ending: Ending
@@ -143,6 +145,8 @@ class RawResult:
     report: str = ""
     launch_error: str = ""
     trace: tuple[Seen, ...] = ()
+    kept_bytes: int | None = None
+    continued: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import Measure
@@ -105,6 +106,22 @@ class BackendSuite(Suite):
             backend.submit(1, _job(0.0))
             ((_, raw),) = _collect(backend, 1)
             expect(raw.ending is Ending.EXITED, "cancelling a run that had ended must not touch the next one")
+
+    def test_a_run_that_may_be_kept_goes_on_with_a_larger_captime(self) -> None:
+        """Continued where the backend can, started afresh where not; its time is that of the whole run."""
+        with self.make(2) as backend:
+            backend.submit(0, replace(_job(30, captime_s=0.1), keep=True))
+            ((_, raw),) = _collect(backend, 1)
+            expect(raw.ending is Ending.CAPTIME, f"at its captime it ended as {raw.ending}")
+            expect(backend.free_slots == 2, "a run that is kept must not take a slot")
+            backend.submit(1, replace(_job(30, captime_s=0.3), continues=0))
+            ((_, later),) = _collect(backend, 1)
+            expect(later.ending is Ending.CAPTIME, f"at its larger captime it ended as {later.ending}")
+            expect(later.wall_s >= 0.3, f"after {later.wall_s} s in all it was stopped before its captime")
+            expect(later.kept_bytes is None, "a run that is not to be kept must be ended")
+            expect(
+                later.continued == (raw.kept_bytes is not None), "a run that is kept must go on when asked to"
+            )
 
 
 def _job(seconds: float, *, captime_s: float | None = 30.0, wall_limit_s: float = 60.0) -> Job:

@@ -136,7 +136,7 @@ class LiveGround:
 
 def _time_s(outcome: RunOutcome) -> float:
     """What a run cost."""
-    return outcome.runtime_s + outcome.overshoot_s
+    return outcome.paid_s
 
 
 def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callable[[RunOutcome], float]:
