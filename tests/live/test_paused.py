@@ -13,7 +13,7 @@ from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.asker import UnderWay
-from utilitune.live.paused import PausedRuns
+from utilitune.live.paused import LEAST_S, PausedRuns
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import CommandSpec, ListedInstances, Population, read_scenario
@@ -132,6 +132,12 @@ def test_there_is_nothing_beyond_the_largest_captime():
     assert not pool.begin(0, 1, captime_s=2.0)[1].keep
 
 
+def test_what_is_quickly_made_again_is_not_kept():
+    pool = Pool()
+    assert not pool.begin(0, 0, captime_s=0.9 * LEAST_S)[1].keep
+    assert pool.begin(0, 1, captime_s=LEAST_S)[1].keep
+
+
 def test_another_command_is_another_run():
     pool = Pool()
     pool.stopped(0, 0)
@@ -226,17 +232,17 @@ command = ["{python}", "-I", "-S", "-c", "{code}", "{{parameters}}", "{{instance
 template = "{{value}}"
 [parameters.x]
 type = "float"
-range = [0.05, 0.25]
-default = 0.2
+range = [0.3, 0.6]
+default = 0.5
 [instances]
 training = ["1", "2", "3", "4", "5", "6", "7", "8"]
 files = false
 [limits]
-smallest_captime = "30ms"
+smallest_captime = "200ms"
 largest_captime = "10s"
 pause_memory = "1 GiB"
 [budget]
-runs = 40
+runs = 24
 [procedure]
 name = "oup"
 configurations = 3

@@ -9,9 +9,10 @@ whether it was continued or started afresh, and losing it costs time only.
 too little, the least promising are ended first: those of the configuration that was run least recently, since
 procedures run promising configurations most; among its runs, the one that has run for the shortest time.
 
-**When a run is not kept.** Where its captime is the largest; where the program is told the captime, so that
-another captime is another command; where it reports its runtime itself; and where solutions count, since what
-a program reports when it is stopped may matter then.
+**When a run is not kept.** Where its captime is below `LEAST_S`, since a supervisor of its own costs more than
+that would save. Where its captime is the largest. Where the program is told the captime, so that another
+captime is another command. Where it reports its runtime itself, and where solutions count, since what a program
+reports when it is stopped may matter then.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from utilitune.live.task import Task
     from utilitune.targets.base import Invocation, RawResult
     from utilitune.targets.base import Task as Prepared
+
+LEAST_S = 0.2
+"""From this captime on runs are kept: a supervisor takes about 45 ms of CPU time to start, and 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ class PausedRuns:
     def _may_grow(self, invocation: Invocation, job: Job) -> bool:
         """Whether the same run may be wanted with a larger captime."""
         captime_s = invocation.captime_s
-        if self._prepare is None or captime_s >= self._largest_s:
+        if self._prepare is None or not LEAST_S <= captime_s < self._largest_s:
             return False
         return self._prepare(replace(invocation, captime_s=2 * captime_s)) == job.task
 
