@@ -9,10 +9,10 @@ whether it was continued or started afresh, and losing it costs time only.
 too little, the least promising are ended first: those of the configuration that was run least recently, since
 procedures run promising configurations most; among its runs, the one that has run for the shortest time.
 
-**When a run is not kept.** Where its captime is below `LEAST_S`, since a supervisor of its own costs more than
-that would save. Where its captime is the largest. Where the program is told the captime, so that another
-captime is another command. Where it reports its runtime itself, and where solutions count, since what a program
-reports when it is stopped may matter then.
+**When a run is not kept.** Where its captime is below `LEAST_S`, since a supervisor of its own costs more
+than that would save. Where its captime is the largest. Where the program is told the captime, so that another
+captime is another command. Where it reports its runtime itself, and where solutions count, since what a
+program reports when it is stopped may matter then.
 """
 
 from __future__ import annotations

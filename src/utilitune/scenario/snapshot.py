@@ -77,7 +77,9 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "initial": [dict(assignment) for assignment in scenario.initial],
         "search": asdict(scenario.search),
         **({} if scenario.cluster is None else {"cluster": scenario.cluster}),
-        **({} if scenario.pause_memory_bytes is None else {"pause_memory_bytes": scenario.pause_memory_bytes}),
+        **(
+            {} if scenario.pause_memory_bytes is None else {"pause_memory_bytes": scenario.pause_memory_bytes}
+        ),
         **_quality_to_plain(scenario.quality),
     }
 
