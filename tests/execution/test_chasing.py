@@ -23,7 +23,7 @@ from utilitune.execution import cgroups, chasing
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 BEGIN = """
 import sys
 from pathlib import Path
@@ -34,7 +34,7 @@ from utilitune.targets.base import Command
 program, kind, pipe, folder, captime = sys.argv[1:]
 argv = (sys.executable, "-I", "-S", program, kind, pipe)
 with LocalBackend(workers=1, folder=Path(folder)) as backend:
-    backend.submit(0, Job(Command(argv), RunLimits(Measure.WALL, float(captime), 600.0)))
+    backend.submit(0, Job(Command(argv), RunLimits(Measure.CPU, float(captime), 3600.0)))
     print(backend.supervisors[0], flush=True)
     print(backend.wait()[0][1].ending.value, flush=True)
 """
@@ -61,6 +61,9 @@ class Chain:
         (place / "pipe").chmod(0o666)
         self.pipe = os.open(place / "pipe", os.O_RDONLY | os.O_NONBLOCK)
         self.coordinator = self.start(BEGIN, NASTY, kind, place / "pipe", self.folder, captime_s)
+        self.supervisor = 0
+
+    def begins(self) -> None:
         self.supervisor = int(self.coordinator.stdout.readline())
         assert self.read(5) == b"begun"
 
@@ -129,9 +132,10 @@ def chain_of(request, tmp_path):
         if tried.returncode:
             pytest.skip(f"the user {USER} cannot start Python here")
 
-    def make(kind: str, captime_s: float = 300.0) -> Chain:
+    def make(kind: str, captime_s: float = 3000.0) -> Chain:
         become = become_ordinary if request.param == "as an ordinary user" else None
         made.append(Chain(tmp_path, kind, captime_s, become))
+        made[-1].begins()
         return made[-1]
 
     yield make

@@ -174,7 +174,6 @@ FEW = {
 PROCEDURES = {
     "oup": {"procedure": "oup", "options": {"configurations": 5}},
     "coup": {"procedure": "coup", "options": {}},
-    "wager": {"procedure": "wager", "options": {"configurations": 5}},
 }
 
 
