@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utilitune.bounds.betting import FRACTIONS, INFINITE, WEIGHTS, lower_bound, raised_bound, upper_bound
+from utilitune.bounds.betting import (
+    FRACTIONS,
+    INFINITE,
+    PAIRED_WEIGHTS,
+    WEIGHTS,
+    lower_bound,
+    raised_bound,
+    upper_bound,
+)
 from utilitune.errors import UsageError
 
 utilities = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=60)
@@ -38,8 +46,10 @@ def largest_capital(values: list[float], mu: float, population: int = INFINITE) 
     return max(capital(values[:count], mu, population) for count in range(1, len(values) + 1))
 
 
-def test_all_bets_together_start_with_no_more_than_one():
-    assert math.fsum(WEIGHTS) <= 1.0 + 1e-15
+@pytest.mark.parametrize("weights", [WEIGHTS, PAIRED_WEIGHTS], ids=["alone", "paired"])
+def test_all_bets_together_start_with_no_more_than_one(weights):
+    assert math.fsum(weights) <= 1.0 + 1e-15
+    assert weights.min() > 0
     assert np.all((FRACTIONS > 0) & (FRACTIONS < 1))
 
 
@@ -106,7 +116,7 @@ def test_nothing_seen_proves_nothing():
 
 
 def test_a_bound_once_proved_stays():
-    assert raised_bound(np.zeros(50), INFINITE, 0.4, 10.0) == 0.4
+    assert raised_bound(np.zeros(50), INFINITE, 0.4, 10.0, WEIGHTS) == 0.4
 
 
 @pytest.mark.parametrize("values", [[1.0] * 2000, [0.0] * 2000, [0.5] * 20000, [1e-9] * 100])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utilitune.bounds.betting import lower_bound, upper_bound
+from utilitune.bounds.betting import FRACTIONS, PAIRED_WEIGHTS, lower_bound, upper_bound
 from utilitune.bounds.paired import difference_bound
 from utilitune.errors import UsageError
 
@@ -26,6 +26,16 @@ def test_it_is_exact_on_a_list_that_was_run_completely(values):
     challenger, leader = np.array(values).T
     bound = difference_bound(challenger, leader, 0.1, population=len(values))
     assert bound == pytest.approx((challenger - leader).mean(), abs=1e-9)
+
+
+@given(pairs)
+def test_it_has_the_capital_of_the_bets_for_pairs(values):
+    """Σ_c w_c ∏ [(1 − c) + c·Z/(1 − e)] reaches 1/δ after some number of values."""
+    challenger, leader = np.array(values).T
+    bound = difference_bound(challenger, leader, 0.1)
+    if bound < 1:
+        gains = 1 + FRACTIONS[:, None] * ((1 - challenger + leader) / (1 - bound) - 1)
+        assert (PAIRED_WEIGHTS @ np.cumprod(gains, axis=1)).max() >= 1 / 0.1
 
 
 def test_it_can_prove_that_the_leader_is_better():

@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.bounds import betting as procedure
+from utilitune.bounds.paired import difference_bound
 from utilitune.certificate import betting
+from utilitune.certificate.shares import Shares
+from utilitune.procedures.wager.shares import (
+    Kind,
+    Weights,
+    fixed_shares,
+    fixed_weight,
+    growing_shares,
+    upper_threshold,
+)
 
 WORTHS = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.97, 1.0]) | st.floats(0, 1), min_size=0, max_size=60)
 
@@ -16,6 +26,24 @@ WORTHS = st.lists(st.sampled_from([0.0, 0.1, 0.5, 0.97, 1.0]) | st.floats(0, 1),
 def test_the_bets_are_the_same():
     assert betting.FRACTIONS.tolist() == procedure.FRACTIONS.tolist()
     assert betting.WEIGHTS.tolist() == procedure.WEIGHTS.tolist()
+    assert betting.PAIRED_WEIGHTS.tolist() == procedure.PAIRED_WEIGHTS.tolist()
+
+
+@pytest.mark.parametrize("default", [False, True])
+@pytest.mark.parametrize("fixed", [0, 1, 2, 50, 100, 101, 2000])
+def test_the_shares_are_the_same(fixed, default):
+    checked = Shares(0.07, fixed, default=default, given=True, chosen=True)
+    played = fixed_shares(0.07, fixed, default=default) if fixed else growing_shares(0.07, default=default)
+    for kind in ("lower", "upper", "paired"):
+        assert checked.part(kind) == pytest.approx(getattr(played, kind))
+    assert checked.gain == pytest.approx(played.gain)
+    weights = Weights.of(given=True, chosen=True)
+    for number in (1, 7, 3000):
+        weight = fixed_weight(fixed) if fixed else weights.weight(Kind.DRAW, number)
+        assert checked.weight("draw", number) == pytest.approx(weight)
+        assert checked.part("upper") * checked.rank_weight(number) == pytest.approx(
+            1 / upper_threshold(played, number)
+        )
 
 
 def plainly_refuted(values, population, mean, delta):
@@ -41,6 +69,14 @@ def test_it_proves_at_least_what_the_procedure_proves_and_no_more_than_the_formu
     assert ours >= theirs - 1e-7
     if ours > 1e-6:
         assert plainly_refuted(values, population, ours * (1 - 1e-9) - 1e-12, delta)
+
+
+@given(WORTHS, WORTHS, st.sampled_from([0, 60, 200]), st.sampled_from([0.2, 1e-5]))
+def test_so_it_does_of_differences(one, other, population, delta):
+    count = min(len(one), len(other))
+    most, least = np.array(one[:count]), np.array(other[:count])
+    theirs = 1.0 - difference_bound(most, least, delta, population)
+    assert betting.paired_bound(1.0 - most + least, population, delta) >= theirs - 1e-7
 
 
 def test_a_whole_list_is_known_exactly():

@@ -32,6 +32,24 @@ def test_named_schedules_are_the_papers(name: str, epsilon: object, gamma: objec
         assert phase.configurations == math.ceil(math.log(math.pi**2 * p**2 / 0.3) / gamma(p))
 
 
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("delta", [0.01, 0.2])
+def test_what_phases_spend_on_gamma_covers_the_chance_to_miss_any_of_them(name: str, delta: float):
+    """Draws are worth the fraction of the space that is better: γ_p is missed if none of n_p is below it."""
+    schedule = SCHEDULES[name]
+    spent = schedule.spent_on_gamma(delta)
+    assert 0 < spent <= delta / 2
+    phases = [schedule.phase(p, delta) for p in range(1, 101)]
+    missed = sum(math.exp(phase.configurations * math.log1p(-phase.gamma)) for phase in phases)
+    assert missed + 3 * delta / (math.pi**2 * 100) <= spent
+
+
+def test_a_schedule_that_ends_spends_what_its_phases_do():
+    schedule = listed_schedule([0.5, 0.2], [0.5, 0.25])
+    counts = [schedule.phase(p, 0.1).configurations for p in (1, 2)]
+    assert schedule.spent_on_gamma(0.1) == pytest.approx(0.5 ** counts[0] + 0.75 ** counts[1])
+
+
 @given(number=st.integers(1, 50), count=st.integers(1, 10**6), delta=st.floats(1e-6, 0.99))
 def test_that_many_configurations_are_enough_for_the_least_gamma(number: int, count: int, delta: float):
     gamma = least_gamma(number, count, delta)

@@ -43,9 +43,12 @@ _B0, _B1, _B2, _B3, _B4, _B5, _B6, _B7 = 0.95, 0.6, 0.38, 0.24, 0.15, 0.095, 0.0
 FRACTIONS = np.array([_B0, _B1, _B2, _B3, _B4, _B5, _B6, _B7])
 """The fractions of the capital that are bet."""
 
-_W0, _W1, _W2, _W3, _W4, _W5, _W6, _W7 = 0.32, 0.22, 0.16, 0.11, 0.075, 0.055, 0.035, 0.025
-WEIGHTS = np.array([_W0, _W1, _W2, _W3, _W4, _W5, _W6, _W7])
+WEIGHTS = np.array([0.32, 0.22, 0.16, 0.11, 0.075, 0.055, 0.035, 0.025])
 """How the first capital is divided among them: most of the time, the large bets are the ones that win."""
+
+PAIRED_WEIGHTS = np.array([0.5, 0.22, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01])
+"""The same for differences of two configurations on the same instances. Where their runs are alike, the
+difference hardly varies, and the largest bet wins."""
 
 INFINITE = 0
 """The population size that stands for independent draws."""
@@ -59,11 +62,15 @@ _ROUNDING_OF_SUMS = 1.0 + 1e-12
 
 
 @compiled
-def _refuted(values: NDArray[np.float64], hypothesis: float, goal: float) -> bool:
+def _refuted(
+    values: NDArray[np.float64], hypothesis: float, goal: float, weights: NDArray[np.float64]
+) -> bool:
     """Whether independent draws refute "the mean is at most `hypothesis`".
 
     They do if all bets together reached `goal` after any number of them; that is looked at after every block.
     """
+    w0, w1, w2, w3 = weights[0], weights[1], weights[2], weights[3]
+    w4, w5, w6, w7 = weights[4], weights[5], weights[6], weights[7]
     c0, c1, c2, c3, c4, c5, c6, c7 = 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0
     for start in range(0, values.size, _BLOCK):
         for j in range(start, min(start + _BLOCK, values.size)):
@@ -76,8 +83,8 @@ def _refuted(values: NDArray[np.float64], hypothesis: float, goal: float) -> boo
             c5 *= 1.0 + _B5 * gain
             c6 *= 1.0 + _B6 * gain
             c7 *= 1.0 + _B7 * gain
-        large = _W0 * c0 + _W1 * c1 + _W2 * c2 + _W3 * c3
-        if large + _W4 * c4 + _W5 * c5 + _W6 * c6 + _W7 * c7 >= goal:
+        large = w0 * c0 + w1 * c1 + w2 * c2 + w3 * c3
+        if large + w4 * c4 + w5 * c5 + w6 * c6 + w7 * c7 >= goal:
             return True
         c0, c1, c2, c3 = _kept(c0), _kept(c1), _kept(c2), _kept(c3)
         c4, c5, c6, c7 = _kept(c4), _kept(c5), _kept(c6), _kept(c7)
@@ -91,7 +98,13 @@ def _kept(capital: float) -> float:
 
 
 @compiled
-def _refuted_finite(values: NDArray[np.float64], population: int, hypothesis: float, goal: float) -> bool:
+def _refuted_finite(
+    values: NDArray[np.float64],
+    population: int,
+    hypothesis: float,
+    goal: float,
+    weights: NDArray[np.float64],
+) -> bool:
     """The same for values drawn without replacement from a population of this size."""
     capital = np.ones(FRACTIONS.size)
     left = population * hypothesis
@@ -102,7 +115,7 @@ def _refuted_finite(values: NDArray[np.float64], population: int, hypothesis: fl
         total = 0.0
         for bet in range(FRACTIONS.size):
             capital[bet] = _kept(capital[bet] * (1.0 + FRACTIONS[bet] * gain))
-            total += WEIGHTS[bet] * capital[bet]
+            total += weights[bet] * capital[bet]
         if total >= goal:
             return True
         left -= values[j]
@@ -110,7 +123,13 @@ def _refuted_finite(values: NDArray[np.float64], population: int, hypothesis: fl
 
 
 @compiled
-def raised_bound(values: NDArray[np.float64], population: int, bound: float, threshold: float) -> float:
+def raised_bound(
+    values: NDArray[np.float64],
+    population: int,
+    bound: float,
+    threshold: float,
+    weights: NDArray[np.float64],
+) -> float:
     """The lower bound on the mean of non-negative values, raised as far as they allow.
 
     Args:
@@ -118,6 +137,7 @@ def raised_bound(values: NDArray[np.float64], population: int, bound: float, thr
         population: Number of instances drawn from without replacement; `INFINITE` for independent draws.
         bound: What is already proved (0 at first).
         threshold: 1/δ for the share δ of this bound.
+        weights: How the first capital is divided among the bets; `WEIGHTS` or `PAIRED_WEIGHTS`.
     """
     if values.size == 0:
         return bound
@@ -132,9 +152,9 @@ def raised_bound(values: NDArray[np.float64], population: int, bound: float, thr
         for step in range(_STEPS.size):
             rung = base + gap * _STEPS[step]
             if population > 0:
-                held = _refuted_finite(values, population, rung, goal)
+                held = _refuted_finite(values, population, rung, goal, weights)
             else:
-                held = _refuted(values, rung, goal)
+                held = _refuted(values, rung, goal, weights)
             if not held:
                 climbing = step > 1  # the rungs passed were close together only at first
                 break
@@ -142,13 +162,20 @@ def raised_bound(values: NDArray[np.float64], population: int, bound: float, thr
     return bound
 
 
-def lower_bound(least: ArrayLike, delta: float, population: int = INFINITE) -> float:
+def lower_bound(
+    least: ArrayLike,
+    delta: float,
+    population: int = INFINITE,
+    *,
+    weights: NDArray[np.float64] = WEIGHTS,
+) -> float:
     """A lower bound on the mean utility that fails with probability at most δ, whenever it is asked for.
 
     Args:
         least: X of the runs 1 … m, without gaps: u(t) where finished, else 0 (or the infimum of u).
         delta: The share of δ spent on this bound.
         population: Number of instances where they are drawn without replacement from a list.
+        weights: How the first capital is divided among the bets.
     """
     threshold = 1.0 / require_probability("delta", delta)
     values = np.ascontiguousarray(least, dtype=np.float64)
@@ -156,7 +183,7 @@ def lower_bound(least: ArrayLike, delta: float, population: int = INFINITE) -> f
         raise UsageError("utilities must be numbers from 0 up: correct the values the bound is asked for")
     if 0 < population < values.size:
         raise UsageError(f"{values.size} runs cannot be on different ones of only {population} instances")
-    return float(raised_bound(values, population, 0.0, threshold))
+    return float(raised_bound(values, population, 0.0, threshold, weights))
 
 
 def upper_bound(most: ArrayLike, delta: float, population: int = INFINITE) -> float:

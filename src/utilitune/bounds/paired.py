@@ -7,8 +7,9 @@ Z_j = 1 − Y_j + X_j ≥ 0 is at most 1 − u(t_ij) + u(t_bj), whose mean is 1 
 
     P(e) = Σ_c w_c · ∏_j [(1 − c) + c · Z_j/(1 − e)],
 
-grows in e. So D = min{e : P(e) ≥ 1/δ} is an upper bound on U_i − U_b, for all times and all e at once. Where
-the hardness of instances dominates, Z varies far less than either utility, and D is the better test.
+with weights w_c of its own, grows in e. So D = min{e : P(e) ≥ 1/δ} is an upper bound on U_i − U_b, for all
+times and all e at once. Where the hardness of instances dominates, Z varies far less than either utility, and
+D is the better test.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.bounds.betting import INFINITE, lower_bound, raised_bound
+from utilitune.bounds.betting import INFINITE, PAIRED_WEIGHTS, lower_bound, raised_bound
 from utilitune.compiled import compiled
 from utilitune.errors import UsageError
 
@@ -37,7 +38,7 @@ def lowered_difference(
         difference: What is already proved (1 at first).
         threshold: 1/δ for the share δ of this pair.
     """
-    return 1.0 - raised_bound(values, population, 1.0 - difference, threshold)
+    return 1.0 - raised_bound(values, population, 1.0 - difference, threshold, PAIRED_WEIGHTS)
 
 
 def difference_bound(
@@ -55,4 +56,4 @@ def difference_bound(
     if most.shape != least.shape:
         raise UsageError("a pair is compared on the same instances: give one value of each per instance")
     values = 1.0 - most + least
-    return 1.0 - lower_bound(values, delta, population)
+    return 1.0 - lower_bound(values, delta, population, weights=PAIRED_WEIGHTS)

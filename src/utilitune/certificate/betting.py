@@ -22,12 +22,20 @@ if TYPE_CHECKING:
 
 FRACTIONS = np.array([0.95, 0.6, 0.38, 0.24, 0.15, 0.095, 0.06, 0.038])
 WEIGHTS = np.array([0.32, 0.22, 0.16, 0.11, 0.075, 0.055, 0.035, 0.025])
+PAIRED_WEIGHTS = np.array([0.5, 0.22, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01])
 
 _HALVINGS = 40
 _SAFE = 1.0 + 1e-9
 
 
-def refutes(values: NDArray[np.float64], population: int, mean: float, delta: float) -> bool:
+def refutes(
+    values: NDArray[np.float64],
+    population: int,
+    mean: float,
+    delta: float,
+    *,
+    weights: NDArray[np.float64] = WEIGHTS,
+) -> bool:
     """Whether non-negative values, in the order of the instances, refute that their mean is at most `mean`.
 
     Args:
@@ -35,6 +43,7 @@ def refutes(values: NDArray[np.float64], population: int, mean: float, delta: fl
         population: How many instances the list has; 0 for independent draws.
         mean: The hypothesis.
         delta: The share of δ of this test.
+        weights: How the first capital is divided among the bets; `PAIRED_WEIGHTS` for differences.
     """
     if mean < 0.0:
         return True
@@ -52,20 +61,35 @@ def refutes(values: NDArray[np.float64], population: int, mean: float, delta: fl
     if values.size == 0:
         return False
     growth = np.log1p(FRACTIONS[:, None] * (values / hypothesis[: values.size] - 1.0))
-    capital = np.log(WEIGHTS)[:, None] + np.cumsum(growth, axis=1)
+    capital = np.log(weights)[:, None] + np.cumsum(growth, axis=1)
     highest = capital.max(axis=0)
     total = highest + np.log(np.exp(capital - highest).sum(axis=0))
     return bool(total.max() >= math.log(_SAFE / delta))
 
 
-def lower_bound(values: NDArray[np.float64], population: int, delta: float, *, highest: float = 1.0) -> float:
-    """The largest mean up to `highest` that the values refute, to within a millionth of a millionth."""
+def lower_bound(values: NDArray[np.float64], population: int, delta: float) -> float:
+    """The largest mean up to 1 that the values refute, to within a millionth of a millionth."""
+    return _largest_refuted(values, population, delta, 1.0, WEIGHTS)
+
+
+def paired_bound(values: NDArray[np.float64], population: int, delta: float) -> float:
+    """The same for 1 and a difference, which is 2 at most."""
+    return _largest_refuted(values, population, delta, 2.0, PAIRED_WEIGHTS)
+
+
+def _largest_refuted(
+    values: NDArray[np.float64],
+    population: int,
+    delta: float,
+    highest: float,
+    weights: NDArray[np.float64],
+) -> float:
     low, high = 0.0, highest
     if population and values.size:
         low = min(highest, values.sum() / population * (1.0 - 1e-12))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
-        if refutes(values, population, middle, delta):
+        if refutes(values, population, middle, delta, weights=weights):
             low = middle
         else:
             high = middle

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.certificate.betting import lower_bound, refutes
+from utilitune.certificate.betting import PAIRED_WEIGHTS, lower_bound, paired_bound, refutes
 from utilitune.certificate.content import (
     COLUMNS,
     FORMAT,
@@ -360,8 +360,9 @@ def _proves(
         if refutes(facts.losses(place), population, 1.0 - low - epsilon, shares.part("upper") * share):
             continue
         delta = shares.part("paired") * share * role.weight
+        differences = facts.differences(place, answer, role)
         if role.ungauged or not refutes(
-            facts.differences(place, answer, role), population, 1.0 - epsilon, delta
+            differences, population, 1.0 - epsilon, delta, weights=PAIRED_WEIGHTS
         ):
             return False
     return True
@@ -382,9 +383,9 @@ def _proves_by_default(facts: Facts, answer: int, covered: Sequence[tuple[int, i
 def _surely_behind(facts: Facts, place: int, role: Role) -> float:
     """By how much a configuration is surely worse than the default; 0 if that is not proved."""
     values, share = facts.differences(place, 0, role), facts.shares.gain * role.weight
-    if role.ungauged or not refutes(values, facts.population, 1.0, share):
+    if role.ungauged or not refutes(values, facts.population, 1.0, share, weights=PAIRED_WEIGHTS):
         return 0.0
-    return max(0.0, lower_bound(values, facts.population, share, highest=2.0) - 1.0)
+    return max(0.0, paired_bound(values, facts.population, share) - 1.0)
 
 
 def _gains(facts: Facts, answer: int, role: Role, gain: float) -> bool:
@@ -392,4 +393,5 @@ def _gains(facts: Facts, answer: int, role: Role, gain: float) -> bool:
     if not facts.shares.gain or role.ungauged:
         return False
     values = facts.differences(0, answer, role)
-    return refutes(values, facts.population, 1.0 + gain, facts.shares.gain * role.weight)
+    share = facts.shares.gain * role.weight
+    return refutes(values, facts.population, 1.0 + gain, share, weights=PAIRED_WEIGHTS)

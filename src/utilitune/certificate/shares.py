@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 GAIN = 0.02
-FIXED = {"lower": 0.3, "upper": 0.4, "paired": 0.3}
+FEW = 100
+OF_FEW = {"lower": 0.02, "upper": 0.13, "paired": 0.85}
+OF_MANY = {"lower": 0.3, "upper": 0.4, "paired": 0.3}
 GROWING = {"lower": 0.2, "upper": 0.6, "paired": 0.2}
 GIVEN_PART, CHOSEN_PART = 0.1, 0.4
 LEVELS = {"draw": 100.0, "chosen": 20.0}
@@ -37,7 +39,10 @@ class Shares:
         """What all lower bounds, upper bounds or pairs may spend together."""
         bounds = self.delta if self.fixed else self.delta / 2.0
         kept = GAIN if self.default else 0.0
-        return (FIXED if self.fixed else GROWING)[kind] * (1.0 - kept) * bounds
+        parts = GROWING
+        if self.fixed:
+            parts = OF_FEW if self.fixed <= FEW else OF_MANY
+        return parts[kind] * (1.0 - kept) * bounds
 
     @property
     def gain(self) -> float:
@@ -48,7 +53,7 @@ class Shares:
     def weight(self, kind: str, number: int) -> float:
         """w_b of number `number` (from 1) among the draws, the given ones or the chosen ones."""
         if self.fixed:
-            return 1.0 / self.fixed
+            return 1.0 / max(1, self.fixed - 1)  # the best is no wrong answer
         given = GIVEN_PART if self.given else 0.0
         chosen = CHOSEN_PART if self.chosen else 0.0
         if kind == "given":

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
+_PHASES_COUNTED = 60
+
+
 @dataclass(frozen=True, slots=True)
 class Phase:
     """One phase of a schedule: play with `configurations` until ε < `epsilon`; γ is then `gamma`."""
@@ -49,6 +52,21 @@ class Schedule:
         gamma = self.gamma(number)
         count = math.ceil(least_gamma(number, 1, delta) / gamma)
         return Phase(number, self.epsilon(number), gamma, count)
+
+    def spent_on_gamma(self, delta: float) -> float:
+        """With which probability the draws of some phase miss its best fraction γ_p: Σ (1 − γ_p)^n_p or more.
+
+        Phase p has so many draws that e^(−γ_p·n_p) is at most 3δ/(π²p²); these sum to δ/2. But
+        (1 − γ)^n is smaller than e^(−γ·n), much smaller where γ is large. The phases after the last one that
+        is looked at spend at most 3δ/(π²p) together.
+        """
+        spent = 0.0
+        for number in range(1, _PHASES_COUNTED + 1):
+            phase = self.phase(number, delta)
+            if phase is None:
+                return spent
+            spent += math.exp(phase.configurations * math.log1p(-phase.gamma))
+        return spent + 3 * delta / (math.pi**2 * _PHASES_COUNTED)
 
     def ending_with(self, configurations: int, delta: float, epsilon: float) -> Schedule:
         """This schedule while its phases need fewer configurations, then a last phase that has them all.

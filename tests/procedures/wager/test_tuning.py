@@ -9,7 +9,7 @@ from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.state import NOT_RUN
 
 
-@pytest.mark.parametrize("kind", ["FIXED", "GROWING"])
+@pytest.mark.parametrize("kind", ["FIXED", "FEW", "GROWING"])
 def test_the_parts_of_delta_sum_to_at_most_one(kind: str):
     parts = [getattr(tuning, f"{kind}_{bound}") for bound in ("LOWER", "UPPER", "PAIRED")]
     assert min(parts) > 0
@@ -24,6 +24,7 @@ def test_what_the_promise_rests_on_stays_in_its_range():
     assert 0 < tuning.ANNOUNCED_PART < 1
     assert tuning.LEVEL_GAMMA > 0
     assert tuning.LEVEL_DRAWS >= 1
+    assert 0 <= tuning.PHASES_LATE <= 1
     assert 0 < tuning.FIRST_GAMMA < 1
     assert tuning.GROWTH_RATIO > 1
 

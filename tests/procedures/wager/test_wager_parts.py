@@ -19,6 +19,7 @@ from utilitune.procedures.wager.shares import (
     Kind,
     Weights,
     fixed_shares,
+    fixed_weight,
     growing_shares,
     lower_threshold,
     paired_threshold,
@@ -29,13 +30,29 @@ from utilitune.utility import LogLaplace, Uniform
 
 class TestShares:
     @pytest.mark.parametrize("default", [False, True])
-    @pytest.mark.parametrize("n", [1, 7, 1000])
+    @pytest.mark.parametrize("n", [2, 7, 100, 101, 1000])
     def test_a_fixed_set_spends_delta(self, n, default):
-        shares = fixed_shares(0.1, n, default=default)
-        answers = n / lower_threshold(shares, 1 / n)
-        pairs_of_the_best = n / paired_threshold(shares, 1, 1 / n)
+        """Whoever is the best is no wrong answer, so n − 1 others share what answers spend."""
+        shares, weight = fixed_shares(0.1, n, default=default), fixed_weight(n)
+        answers = (n - 1) / lower_threshold(shares, weight)
+        pairs_of_the_best = (n - 1) / paired_threshold(shares, 1, weight)
         gains = 2 * shares.gain  # whether better, whether worse
         assert answers + pairs_of_the_best + 1 / upper_threshold(shares, n) + gains == pytest.approx(0.1)
+
+    def test_a_set_of_one_has_all_weight(self):
+        assert fixed_weight(1) == 1.0
+
+    @pytest.mark.parametrize("default", [False, True])
+    def test_phases_spend_what_gamma_leaves_at_most(self, default):
+        shares, many = growing_shares(0.1, spent=0.007, default=default), 20000
+        records = sum(1 / upper_threshold(shares, k) / k for k in range(1, many + 1)) / shares.upper
+        records += (1 - shares.late) / ((2 + math.log(1000)) * (1 + math.log(many / 1000)))
+        assert 0.9 < records <= 1
+        assert (
+            shares.lower + shares.upper * records + shares.paired * records + 2 * shares.gain <= 0.1 - 0.007
+        )
+        late, early = upper_threshold(shares, 900), upper_threshold(shares, 9)
+        assert late < early / 5
 
     @pytest.mark.parametrize("default", [False, True])
     def test_a_growing_set_spends_half_of_delta_at_most(self, default):

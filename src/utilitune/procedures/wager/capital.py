@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.bounds.betting import raised_bound
+from utilitune.bounds.betting import WEIGHTS, raised_bound
 from utilitune.bounds.paired import lowered_difference
 from utilitune.compiled import compiled
 from utilitune.procedures.wager import tuning
@@ -91,7 +91,7 @@ def lower_now(play: Play, i: int) -> float:
         summed: float = max(arms[i].lower, arms[i].least / play.rules.population)
         return summed
     threshold = lower_threshold(play.shares, arms[i].weight)
-    return raised_bound(least_values(play, i), play.rules.population, arms[i].lower, threshold)
+    return raised_bound(least_values(play, i), play.rules.population, arms[i].lower, threshold, WEIGHTS)
 
 
 @compiled
@@ -111,7 +111,7 @@ def refresh_sure(play: Play, i: int) -> None:
         arms[i].sure = max(bound, arms[i].least / play.rules.population)
         return
     threshold = lower_threshold(play.shares, arms[i].weight)
-    arms[i].sure = raised_bound(least_values(play, i), play.rules.population, bound, threshold)
+    arms[i].sure = raised_bound(least_values(play, i), play.rules.population, bound, threshold, WEIGHTS)
 
 
 @compiled
@@ -121,7 +121,7 @@ def upper_now(play: Play, i: int) -> float:
     for j in range(values.size):
         values[j] = 1.0 - values[j]
     threshold = upper_threshold(play.shares, play.arms[i].rank)
-    return 1.0 - raised_bound(values, play.rules.population, 1.0 - play.arms[i].upper, threshold)
+    return 1.0 - raised_bound(values, play.rules.population, 1.0 - play.arms[i].upper, threshold, WEIGHTS)
 
 
 @compiled

@@ -27,10 +27,10 @@ from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.capital import gap_bound, lower_now
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
-from utilitune.procedures.wager.leader import note_equal, place, settle, try_largest_lower
+from utilitune.procedures.wager.leader import best_proved, note_equal, place, settle, try_largest_lower
 from utilitune.procedures.wager.roster import Roster
 from utilitune.procedures.wager.seen import runs_seen
-from utilitune.procedures.wager.shares import fixed_shares, growing_shares
+from utilitune.procedures.wager.shares import Shares, fixed_shares, growing_shares
 from utilitune.procedures.wager.state import ARM, Play, Rules, Standing, with_room
 from utilitune.stopping import (
     INSTANCES_EXHAUSTED,
@@ -92,7 +92,6 @@ class WagerEngine:
         self._evidence.look_at(grid.captime_s)
         if self._evidence.arrays.least.shape[1] > 0:  # runs tell something at any captime
             half_life = min(half_life, float(grid.captime_s[-1]) / tuning.INTERVAL_PATIENCE)
-        fixed = isinstance(settings.growth, FixedSet)
         size = self._stage.draws
         standing = new_record(Standing)
         standing.serious = size
@@ -110,9 +109,7 @@ class WagerEngine:
             orders=np.zeros((0, self._evidence.positions if settings.finite_population else 0), np.int32),
             evidence=self._evidence.arrays,
             grid=grid,
-            shares=fixed_shares(settings.delta, size, default=settings.default)
-            if fixed
-            else growing_shares(settings.delta, default=settings.default),
+            shares=self._shares(size),
             rules=Rules(
                 population=self._evidence.positions if settings.finite_population else 0,
                 positions=self._evidence.positions,
@@ -126,6 +123,14 @@ class WagerEngine:
             standing=standing,
         )
         return with_room(play, size)
+
+    def _shares(self, size: int) -> Shares:
+        """How δ is shared; fixed before the first run."""
+        delta, default, growth = self.settings.delta, self.settings.default, self.settings.growth
+        if isinstance(growth, FixedSet):
+            return fixed_shares(delta, size, default=default)
+        spent = growth.schedule.spent_on_gamma(delta) if isinstance(growth, Phases) else None
+        return growing_shares(delta, spent=spent, default=default)
 
     # -- growth ------------------------------------------------------------------------------------
 
@@ -360,7 +365,7 @@ class WagerEngine:
 
     def progress(self) -> Progress:
         """The best proved answer so far, and what it has cost."""
-        answer, current = int(self._play.standing.answer), self._progress_of_stage()
+        answer, current = self._proved()[0], self._progress_of_stage()
         if self._kept is not None:
             kept, epsilon, gamma = self._kept
             now = self._worth(current.epsilon, current.gamma or 0.0)
@@ -422,15 +427,23 @@ class WagerEngine:
             found = replace(found, alive=max(found.alive, min(2, found.configurations)))
         return found
 
+    def _proved(self) -> tuple[int, float]:
+        """The arm of which most is proved in this stage, and its ε."""
+        standing = self._play.standing
+        if not self._entered:
+            return int(standing.answer), 1.0
+        noted = int(standing.answer), float(standing.answer_epsilon)
+        return min(noted, best_proved(self._play, self.added), key=lambda each: each[1])
+
     def _progress_of_stage(self) -> Progress:
         standing = self._play.standing
         leader = int(standing.leader)
         in_play = self._contributions() > 0.0
         if self.added:
             in_play[leader] = True
-        proved = float(standing.answer_epsilon) if self._entered else 1.0
+        answer, proved = self._proved()
         return Progress(
-            best_index=int(self._play.arms["row"][standing.answer]) if self.added else 0,
+            best_index=int(self._play.arms["row"][answer]) if self.added else 0,
             epsilon=min(1.0, proved),
             gamma=self._stage.gamma,
             delta=self.settings.delta,

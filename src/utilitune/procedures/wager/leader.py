@@ -36,6 +36,8 @@ from utilitune.procedures.wager.shares import lower_threshold
 if TYPE_CHECKING:
     from utilitune.procedures.wager.state import Play
 
+_ROUNDING_OF_SUMS = 1.0 + 1e-9
+
 
 @compiled
 def place(play: Play, i: int) -> None:
@@ -143,6 +145,23 @@ def try_largest_lower(play: Play, count: int, thorough: bool) -> None:
     if epsilon < play.standing.answer_epsilon:
         play.standing.answer_epsilon = epsilon
         play.standing.answer = best
+
+
+def best_proved(play: Play, count: int) -> tuple[int, float]:
+    """The arm with the largest lower bound that is known now, and the ε that all upper bounds known leave it.
+
+    This is what `try_largest_lower` will find when it is its turn; whoever looks in between need not wait for
+    that. On a list, what is certain by counting is known at once. Nothing is noted.
+    """
+    arms, population = play.arms[:count], play.rules.population
+    lower, upper = np.maximum(arms["lower"], arms["sure"]), arms["upper"]
+    if population > 0:
+        lower = np.maximum(lower, arms["least"] / population / _ROUNDING_OF_SUMS)
+        not_run = play.grid.ceiling * (population - arms["runs"])
+        upper = np.minimum(upper, (arms["most"] + not_run) / population * _ROUNDING_OF_SUMS)
+    best = int(np.argmax(lower))
+    others = (arms["rank"] > 0) & (arms["row"] != arms["row"][best])
+    return best, float(max(0.0, upper[others].max(initial=0.0) - lower[best]))
 
 
 @compiled

@@ -14,7 +14,7 @@ import numpy as np
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Origin
 from utilitune.procedures.growth import FixedSet
-from utilitune.procedures.wager.shares import Kind, Weights
+from utilitune.procedures.wager.shares import Kind, Weights, fixed_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class Roster:
             repeated = row in self._drawn
             self._drawn.add(row)
         if self._fixed_size:
-            return Role(0 if repeated else self.draws, 1.0 / self._fixed_size, idle=repeated)
+            return Role(0 if repeated else self.draws, fixed_weight(self._fixed_size), idle=repeated)
         kind = _KINDS[origin]
         self._numbers[kind] += 1
         weight = self._weights.weight(kind, self._numbers[kind])

@@ -4,15 +4,16 @@ A wrong answer needs one of three failures, where i* is the best configuration a
 bound of b, the upper bound of i*, or the paired bound of (i*, b). Each kind of bound gets its part of δ. What
 is said about the gain over the default has a small part of its own, where there is a default.
 
-**A fixed set of n.** Any configuration may be the answer, so lower bounds and pairs get 1/n of their part
-each; but i* is *one* fixed configuration, so upper bounds are not divided at all. (The upper bounds of other
-configurations are therefore not valid together, and are never reported as if they were.)
+**A fixed set of n.** Any configuration but i* may be a wrong answer, so lower bounds and pairs get 1/(n − 1)
+of their part each; but i* is *one* fixed configuration, so upper bounds are not divided at all. (The upper
+bounds of other configurations are therefore not valid together, and are never reported as if they were.) How
+large the parts are depends on n, which is fixed before the first run.
 
-**A growing set.** Half of δ is kept for γ. Whoever may be the answer has a weight w_b, and all weights sum to
-at most 1. Random draws, given configurations and the others (proposals and nominees) are numbered separately,
-so that no number depends on the runs, and each kind has its part of the weights. Where nothing is given or
-proposed, its part goes to the draws. Number b of its kind gets of that part, with K = 100 for draws and
-K = 20 for proposals and nominees,
+**A growing set.** What γ needs is kept for it: half of δ, or what the phases of a schedule spend. Whoever may
+be the answer has a weight w_b, and all weights sum to at most 1. Random draws, given configurations and the
+others (proposals and nominees) are numbered separately, so that no number depends on the runs, and each kind
+has its part of the weights. Where nothing is given or proposed, its part goes to the draws. Number b of its
+kind gets of that part, with K = 100 for draws and K = 20 for proposals and nominees,
 
     K/((b + K − 1)(b + K)) = K/(b + K − 1) − K/(b + K),    which sums to 1,
 
@@ -22,6 +23,9 @@ Only a random draw that is the best so far needs a valid upper bound; the k-th i
 most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
 
     r_k = 1/((2 + ln R)·(1 + ln max(1, k/R))²).
+
+Under the phases of a schedule, which grow without waiting for anything, half of that is replaced by half of
+k/R for k ≤ R, as Σ (k/R)/k over these k is 1, too: the last phases have most of the draws.
 
 A pair has the product of both. Nobody knows which draw will lead, so the first thousand draws have the same
 r_k, and draw K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
@@ -55,6 +59,7 @@ class Shares(NamedTuple):
         paired: What their pairs with all possible answers may spend.
         gain: What comparisons of all possible answers with the default may spend, for each direction.
         configurations: Size of a fixed set; 0 for a growing one.
+        late: The part of r_k that grows with k, in a growing set.
     """
 
     lower: float
@@ -62,31 +67,47 @@ class Shares(NamedTuple):
     paired: float
     gain: float
     configurations: int
+    late: float
 
 
 def fixed_shares(delta: float, configurations: int, *, default: bool = False) -> Shares:
     """All of δ for the bounds of a fixed set; a small part for the gain over the default, if there is one."""
     gain = tuning.GAIN if default else 0.0
     rest = (1.0 - gain) * delta
+    few = configurations <= tuning.FEW
     return Shares(
-        lower=tuning.FIXED_LOWER * rest,
-        upper=tuning.FIXED_UPPER * rest,
-        paired=tuning.FIXED_PAIRED * rest,
+        lower=(tuning.FEW_LOWER if few else tuning.FIXED_LOWER) * rest,
+        upper=(tuning.FEW_UPPER if few else tuning.FIXED_UPPER) * rest,
+        paired=(tuning.FEW_PAIRED if few else tuning.FIXED_PAIRED) * rest,
         gain=gain * delta / 2.0,
         configurations=configurations,
+        late=0.0,
     )
 
 
-def growing_shares(delta: float, *, default: bool = False) -> Shares:
-    """Half of δ for the bounds of a growing set; the other half is for γ."""
+def fixed_weight(configurations: int) -> float:
+    """w_b in a fixed set: who is the best cannot be a wrong answer."""
+    return 1.0 / max(1, configurations - 1)
+
+
+def growing_shares(delta: float, *, spent: float | None = None, default: bool = False) -> Shares:
+    """What γ leaves of δ for the bounds of a growing set.
+
+    Args:
+        delta: Probability with which the promise may fail.
+        spent: What the phases of a schedule spend on γ; None for half of δ, as adaptive growth does.
+        default: Whether something is kept for the gain over the default.
+    """
     gain = tuning.GAIN if default else 0.0
-    rest = (1.0 - gain) * delta / 2.0
+    bounds = delta - (delta / 2.0 if spent is None else spent)
+    rest = (1.0 - gain) * bounds
     return Shares(
         lower=tuning.GROWING_LOWER * rest,
         upper=tuning.GROWING_UPPER * rest,
         paired=tuning.GROWING_PAIRED * rest,
-        gain=gain * delta / 4.0,
+        gain=gain * bounds / 2.0,
         configurations=0,
+        late=0.0 if spent is None else tuning.PHASES_LATE,
     )
 
 
@@ -118,8 +139,10 @@ def _best_weight(shares: Shares, rank: int) -> float:
     """The share of the random draw `rank` (from 1) in what the best configuration spends."""
     if shares.configurations > 0:
         return 1.0
-    late = 1.0 + math.log(max(1.0, rank / tuning.LEVEL_DRAWS))
-    return 1.0 / ((2.0 + math.log(tuning.LEVEL_DRAWS)) * late**2)
+    level = tuning.LEVEL_DRAWS
+    flat = 1.0 / ((2.0 + math.log(level)) * (1.0 + math.log(max(1.0, rank / level))) ** 2)
+    growing = rank / level if rank <= level else 0.0
+    return (1.0 - shares.late) * flat + shares.late * growing
 
 
 @compiled

@@ -26,6 +26,13 @@ A larger part makes its own kind of bound tighter and the others wider. Upper bo
 the number of configurations, so their part matters least.
 """
 
+FEW = 100
+FEW_LOWER = 0.02
+FEW_UPPER = 0.13
+FEW_PAIRED = 0.85
+"""The same three parts for a fixed set of at most `FEW` configurations, where nearly all time goes to pairs:
+dividing by so few costs little, and pairs need fewer runs than two separate bounds."""
+
 GROWING_LOWER = 0.2
 GROWING_UPPER = 0.6
 GROWING_PAIRED = 0.2
@@ -33,6 +40,10 @@ GROWING_PAIRED = 0.2
 
 A pair pays for both its numbers here, so most configurations are ruled out by their upper bounds.
 """
+
+PHASES_LATE = 0.5
+"""Phases of a schedule: the part of what upper bounds may spend that goes to draw k in proportion to k, up to
+`LEVEL_DRAWS`; 0 to 1. Later phases have most of the draws, so late draws are where most time is spent."""
 
 GAIN = 0.02
 """The part of δ for what is said about the gain over the default, where there is one; below 1. The parts
@@ -218,7 +229,7 @@ PAIRED_VARIANCE = 0.5
 that are hard for all make it small."""
 
 LEADER_SHARE = 0.1
-GROWING_LEADER_SHARE = 0.2
+GROWING_LEADER_SHARE = 0.3
 """Most seconds for raising the leader's own bound, as a share of those spent on all others; more in a
 growing set, where pairs are dearer as they pay for two numbers."""
 
