@@ -102,6 +102,13 @@ def test_the_files_of_the_instances_can_be_compared(tmp_path):
     assert "cannot be read" in verify(content, files=tmp_path).reason
 
 
+def test_phases_are_refused_in_a_sentence(tmp_path):
+    """Their γ follows another grid, and what it spends of δ, too, than a checker knows."""
+    scenario = by_time(tmp_path, options={"growth": "phases"}, stop=StopRules(runs=30))
+    with pytest.raises(UsageError, match="not for the phases of a schedule"):
+        made(scenario, tmp_path / "run")
+
+
 def test_other_procedures_are_refused_in_a_sentence(tmp_path):
     scenario = by_time(tmp_path, procedure="oup", options={"configurations": 6}, stop=StopRules(runs=50))
     with pytest.raises(UsageError, match="certificates exist for runs of wager"):

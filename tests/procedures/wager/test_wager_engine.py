@@ -148,7 +148,7 @@ class TestFiniteInstances:
         engine = recorded(self.MATRIX, settings(5, epsilon=None, captime_limit_s=1e9))
         assert engine.advance(ENDLESS) is Halt.DONE
         assert "add instances" in engine.stop_reason().advice
-        assert engine.progress().epsilon > 0.1
+        assert engine.progress().epsilon > 0.05
 
 
 class TestGrowth:
