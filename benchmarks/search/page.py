@@ -207,6 +207,6 @@ def _draw(tools: list[str], known: Searches) -> None:
         axis.grid(alpha=0.3, axis="x")
     axes[0].set_yticks(range(len(NAMES)), NAMES)
     axes[0].invert_yaxis()
-    axes[0].legend(fontsize=7, loc="lower left")
+    figure.legend(*axes[0].get_legend_handles_labels(), fontsize=8, loc="upper center", ncols=len(tools))
     figure.savefig(DOCS / "img" / "search-tasks.png", dpi=110, bbox_inches="tight")
     plt.close(figure)
