@@ -9,6 +9,7 @@ from utilitune.errors import UsageError
 from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.execution.simulated_cluster import SimulatedCluster
 from utilitune.targets.base import Command, Ending
 
 PATIENCE_S = 60.0
@@ -24,7 +25,11 @@ def simulated(workers: int) -> SimulatedBackend:
     return SimulatedBackend(workers, lambda job: SimulatedRun(float(job.task.argv[1])))
 
 
-@pytest.fixture(params=[LocalBackend, simulated], ids=["local", "simulated"])
+def imagined_cluster(workers: int) -> SimulatedCluster:
+    return SimulatedCluster(workers, lambda job: SimulatedRun(float(job.task.argv[1])))
+
+
+@pytest.fixture(params=[LocalBackend, simulated, imagined_cluster], ids=["local", "simulated", "cluster"])
 def backend(request):
     with request.param(2) as backend:
         yield backend

@@ -44,7 +44,7 @@ _PANELS = {
         "certify",
         "verify",
     ),
-    "Recorded runtimes": ("collect", "replay", "reproduce"),
+    "Recorded runtimes": ("collect", "replay", "simulate", "reproduce"),
     "Compare with others": ("peer",),
 }
 _GROUPS = {

@@ -282,10 +282,19 @@ class OutputOptions:
     ] = None
 
 
-def without_meaning(context: typer.Context, procedure: str, growth: str | None) -> list[str]:
-    """The options that were given although they mean nothing to a procedure; for a rival, to any rival."""
+def without_meaning(
+    context: typer.Context, procedure: str, growth: str | None, others: Collection[str] = ()
+) -> list[str]:
+    """The options that were given although they mean nothing to a procedure; for a rival, to any rival.
+
+    Args:
+        context: What was given.
+        procedure: The name of the procedure.
+        growth: How its set grows.
+        others: Options that have nothing to do with procedures.
+    """
     own = _OWN.get(procedure, {"captime"}) | (_PHASES if growth == "phases" else set())
-    return list(_given(context, except_for=_SHARED | own))
+    return list(_given(context, except_for=_SHARED | own | set(others)))
 
 
 def _given(context: typer.Context, *, except_for: Collection[str]) -> list[str]:

@@ -31,6 +31,8 @@ def print_result(result: RunResult) -> None:
     tried = f" of {progress.configurations:,} configurations"
     rivals = tried if result.promise.refusal else f"; compared: {compared(progress)}"
     console.print(f"  {spent(progress)}{rivals}.")
+    if result.use is not None:
+        prose(console, result.use.sentence(), indent=2)
     if result.stop_reason is not None:
         console.print(headed("Stopped", f"({result.stop_reason.code})"))
         prose(console, result.stop_reason.advice, indent=2)

@@ -70,13 +70,17 @@ class SimulatedBackend:
         """How many more jobs can be submitted now."""
         return self._workers - len(self._in_flight)
 
+    def so_far_s(self, job_id: int) -> float:
+        """Seconds that a job has been running for."""
+        return self.now_s - self._in_flight[job_id][0]
+
     def submit(self, job_id: int, job: Job) -> None:
         """Start a job in a free slot."""
         if job_id in self._in_flight:
             raise UsageError(f"job {job_id} is already running; give every job its own number")
         if self.free_slots == 0:
             raise UsageError("all workers are busy; wait for a run to end before submitting another")
-        result = _limited(self._behaviour(job), job)
+        result = limited(self._behaviour(job), job)
         before_s = None if job.continues is None else self._kept_s.pop(job.continues, None)
         result = replace(result, continued=before_s is not None)
         if job.keep and result.ending is Ending.CAPTIME:
@@ -134,7 +138,8 @@ class SimulatedBackend:
         self.close()
 
 
-def _limited(run: SimulatedRun, job: Job) -> RawResult:
+def limited(run: SimulatedRun, job: Job) -> RawResult:
+    """What comes of a run within the limits of its job."""
     captime_s = math.inf if job.limits.captime_s is None else job.limits.captime_s
     if run.runtime_s > min(captime_s, job.limits.wall_limit_s):
         if captime_s <= job.limits.wall_limit_s:

@@ -29,8 +29,10 @@ a configuration number and a position of the stored instance order, whoever want
 every run. An asker made of several parts hands each event to all of them and joins their instructions;
 `whose` a run is follows from what each part asked for, and is remembered by the asker alone.
 
-**Runs under way.** A `Room` tells how long each has been running (`so_far_s`). An asker may count such a run
-as one that lasts at least that long. This is not stored, so nothing that is proved may rest on it.
+**Runs under way.** A `Room` tells how long each has been running (`so_far_s`). An asker may guess from that
+which runs to begin, but nothing that is proved may rest on it, as it is not stored. A run that has lasted
+longer than the asker needs it for is ended (`Make.enough`) and stored as one that was stopped at that
+captime: what would have been stored had it been begun with it.
 
 Askers: `utilitune.live.proof` (a procedure with its supply of configurations), `utilitune.live.exploring`
 (the same beside a search: ``run``, ``configure`` and ask and tell), `utilitune.live.grid` (given runs:
@@ -157,10 +159,13 @@ class Make:
     Attributes:
         runs: The runs.
         may_wait: Whether there may be none although none is under way: the asker waits for something else.
+        enough: Runs that are under way up to a longer captime. Each is needed up to this one only, so it may
+            end as soon as it has lasted that long; it then counts as stopped at this captime.
     """
 
     runs: Sequence[Wanted]
     may_wait: bool = False
+    enough: Sequence[RunRequest] = ()
 
 
 @dataclass(frozen=True, slots=True)

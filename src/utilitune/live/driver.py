@@ -8,29 +8,37 @@ SIGTERM ask for a stop in good order; a second one ends the work at once.
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from utilitune.domain import StopReason
+from utilitune.domain import Measure, StopReason
 from utilitune.errors import UtilituneError
 from utilitune.execution.backend import CALIBRATION, TellsNews
 from utilitune.execution.platform import metering_loss
 from utilitune.execution.runs import DISAGREEMENT
 from utilitune.execution.simulated import SimulatedBackend
+from utilitune.live.asker import pair_of
 from utilitune.live.paused import PausedRuns
 from utilitune.store.base import note_once
 from utilitune.targets.base import Ending
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from utilitune.domain import RunRequest
     from utilitune.execution.backend import Backend
     from utilitune.execution.runs import Judged
     from utilitune.live.asker import Make, UnderWay
     from utilitune.live.live_run import LiveRun
+    from utilitune.targets.base import RawResult
 
 _LOOK_EVERY_S = 0.25
+_ROUNDING = 1e-9
+_NOTICE_S = 0.1
+"""A run is taken to have lasted this much less than the clock says: it took a moment to begin."""
 
 
 class Driver:
@@ -49,6 +57,8 @@ class Driver:
         self._rules = live.task.rules
         self._jobs: dict[int, UnderWay] = {}
         self._next_job = 0
+        self._shortened: dict[int, RunRequest] = {}
+        self._continued: set[int] = set()
         self._compared = False
         self._alone = False
         # How long to wait for a run before looking whether to stop: as long as it takes on a virtual clock.
@@ -72,9 +82,10 @@ class Driver:
                         return step
                     if self._is_alone():
                         continue
+                    patience_s = self._shorten(step.enough)
                     self._begin(step)
                     if self._live.spent() is None:
-                        self._land(self._patience_s)
+                        self._land(patience_s)
                         self._live.look_around()
             finally:
                 self._wind_down()
@@ -116,10 +127,53 @@ class Driver:
                 job = self._paused.begin(run, self._rules.job(run.invocation))
                 self._backend.submit(self._next_job, job)
                 self._jobs[self._next_job] = run
+                if job.continues is not None:
+                    self._continued.add(self._next_job)
                 self._next_job += 1
                 self._live.begin(run)
         if not self._jobs and not step.may_wait and not self._live.spent():
             raise RuntimeError("somebody waits for runs that nobody makes")
+
+    def _shorten(self, enough: Sequence[RunRequest]) -> float | None:
+        """End runs that have lasted longer than they are needed for; how long to wait for the next one.
+
+        A target that reports its own runtime is not measured by us, so its runs are left alone. So are runs
+        that continue a paused one: they have lasted longer than the clock says.
+        """
+        patience_s = self._patience_s
+        if not enough or self._rules.target.reports_runtime:
+            return patience_s
+        wanted = {pair_of(each): each for each in enough}
+        for job, run in self._jobs.items():
+            request = wanted.get(pair_of(run.request))
+            if request is None or job in self._shortened or job in self._continued:
+                continue
+            left_s = request.captime_s - self._so_far_s(job, run)
+            if left_s <= _ROUNDING * request.captime_s:
+                self._shortened[job] = request
+                self._backend.cancel(job)
+            elif self._patience_s is None:
+                patience_s = min(left_s, patience_s or math.inf)
+        return patience_s
+
+    def _so_far_s(self, job: int, run: UnderWay) -> float:
+        """Seconds that a run has lasted, by the clock that the backend lives on."""
+        if isinstance(self._backend, SimulatedBackend):
+            return self._backend.so_far_s(job)
+        return time.time() - run.started_at - _NOTICE_S
+
+    def _cut(self, job: int, run: UnderWay, raw: RawResult) -> tuple[UnderWay, RawResult] | None:
+        """A cancelled run as one that was stopped at the captime it was needed for; None if it was too short.
+
+        That it lasted so long is measured, not inferred from the clock: CPU time may lag behind.
+        """
+        request = self._shortened.pop(job, None)
+        measured_s = raw.cpu_s if self._rules.measure is Measure.CPU else raw.wall_s
+        if request is None or raw.launch_error or measured_s < request.captime_s * (1.0 - _ROUNDING):
+            return None
+        invocation = replace(run.invocation, captime_s=request.captime_s)
+        shorter = replace(run, request=request, invocation=invocation)
+        return shorter, replace(raw, ending=Ending.CAPTIME)
 
     def _is_stopping(self) -> bool:
         """While an instance is made: keep the runs that end, and say whether to stop."""
@@ -133,10 +187,15 @@ class Driver:
         error: UtilituneError | None = None
         for job, raw in self._backend.wait(patience_s):
             run = self._jobs.pop(job)
+            self._continued.discard(job)
             if raw.ending is Ending.CANCELLED:
-                self._live.drop(run)
-                self._paused.lost(run)
-                continue
+                cut = self._cut(job, run, raw)
+                if cut is None:
+                    self._live.drop(run)
+                    self._paused.lost(run)
+                    continue
+                run, raw = cut  # noqa: PLW2901 -- it counts as this one
+            self._shortened.pop(job, None)
             try:
                 self._live.instances.require_unchanged(run.request.position)
                 judged = self._rules.judge(run.invocation, raw)

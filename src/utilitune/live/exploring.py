@@ -133,7 +133,7 @@ class Exploring:
             return step
         if candidates:
             return Join(tuple(Joining(each) for each in candidates))
-        return self._both(room, step.runs)
+        return self._both(room, step)
 
     @property
     def _search_waits(self) -> bool:
@@ -180,19 +180,25 @@ class Exploring:
                 return Make([])
         return step
 
-    def _both(self, room: Room, proving: Sequence[Wanted]) -> Instruction:
+    def _both(self, room: Room, step: Make) -> Instruction:
         """The runs of both sides, first of the one that has had less than its share."""
         found = [] if self._search_waits else self._hunt.requests(room.slots)
         searching = [Wanted(request, ahead=place > 0) for place, request in enumerate(found)]
+        proving, searched = step.runs, set(map(pair_of, found))
         behind = self._hunt.spent_s * (1.0 - self._share) <= self.proof.spent_s * self._share
         first, second = (searching, proving) if behind else (proving, searching)
         urgent = [*first[:1], *second[:1]] if first else [*second[:1]]
         everything = _distinct([*urgent, *first[1:], *second[1:]], room.under_way)
         if not everything and not room.under_way and self._finished is not None:
             return self._finished
-        return Make(everything)
+        return Make(everything, enough=[each for each in step.enough if pair_of(each) not in searched])
 
     # -- where it stands -----------------------------------------------------------------------------------
+
+    @property
+    def useful_s(self) -> float:
+        """Seconds of runs that were of use to the search or to the proof."""
+        return self.proof.useful_s + self._hunt.spent_s
 
     def progress(self) -> Progress | None:
         """The answer and what is proved of it; see the module for the rule."""

@@ -36,6 +36,7 @@ from utilitune.live.inputs import Inputs, note_changed_instance
 from utilitune.live.reusing import condition_of
 from utilitune.live.spending import Spending, elapsed_s
 from utilitune.live.task import task_text
+from utilitune.live.use_of_time import UseOfTime
 from utilitune.spaces import Assignment
 from utilitune.stopping import (
     NO_LIMIT,
@@ -385,6 +386,9 @@ class LiveRun:
                 self.store.add_phase(phase)
             self.store.add_progress(progress)
             self._points.last = self.spending.time_s
+            useful_s: float | None = getattr(self.asker, "useful_s", None)
+            if useful_s is not None and self.terms.workers > 1:
+                UseOfTime(useful_s, self.spending.time_s).keep(self.store)
 
     def _announce(self, event: Event) -> None:
         if self._listeners.on_event is not None:

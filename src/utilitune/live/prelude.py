@@ -297,6 +297,11 @@ class Prelude:
         """The phases that are over."""
         return [] if self._asker is None else self._asker.phases
 
+    @property
+    def useful_s(self) -> float:
+        """Seconds of runs that were of use; all that were made before it could be said."""
+        return self._spent_s if self._asker is None else self._asker.useful_s
+
     def captime_note(self) -> str:
         """What the asker says of captimes; nothing before it is there."""
         return "" if self._asker is None else self._asker.captime_note()

@@ -14,11 +14,12 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted, pair_of
+from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted
 from utilitune.live.first_start import fresh_from, settled
 from utilitune.live.reusing import CONDITION
 from utilitune.live.supply import ConfigurationSupply, model_for
-from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.engine import BegunRun, Halt, Origin, PauseAt
+from utilitune.procedures.looking_ahead import LookAhead
 from utilitune.procedures.naming import build_engine
 from utilitune.procedures.orders import fresh_order, new_entropy
 from utilitune.proposers.base import first_fresh_position
@@ -26,7 +27,7 @@ from utilitune.stopping import EPSILON_REACHED
 from utilitune.store.base import note_once
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -112,6 +113,7 @@ class Proof:
         self.engine = engine
         self._orders = orders
         self._evidence = evidence
+        self._look_ahead = LookAhead(engine, evidence)
         self._supply = supply
         self._wanted = len(supply.given)
         self._taken = 0
@@ -227,6 +229,7 @@ class Proof:
         if outcome.failed:
             self._supply.note_failure(place, request.position, outcome.runtime_s)
         self._evidence.tell(_at(request, place), outcome)
+        self._look_ahead.hear()
 
     # -- instructions --------------------------------------------------------------------------------------
 
@@ -240,6 +243,11 @@ class Proof:
         """Seconds of the runs that the engine has looked at, as its pauses count them."""
         engine = self.engine.takes_proposals()
         return float(self.engine.time_each_s.sum()) if engine is None else engine.spent_s
+
+    @property
+    def useful_s(self) -> float:
+        """Seconds of runs that were of use: what one worker would have spent."""
+        return self.spent_s
 
     def ask(self, room: Room, limit_s: float = math.inf) -> Instruction:
         """Let the procedure go on, and say what it needs.
@@ -261,7 +269,7 @@ class Proof:
         if halt is Halt.NEEDS_CONFIGURATIONS:
             self._wanted = self._taken + engine.missing_configurations
             return self._join()
-        return Make(self._runs(room))
+        return self._runs(room)
 
     def _join(self) -> Join:
         """The next configurations: stored ones and new ones apart, the given ones all together."""
@@ -274,18 +282,13 @@ class Proof:
             tuple(Joining(self._supply.draw(first + step), number) for step, number in enumerate(numbers))
         )
 
-    def _runs(self, room: Room) -> list[Wanted]:
+    def _runs(self, room: Room) -> Make:
         """What is needed, and where there is room for more, what is likely to be needed soon."""
-        needed = self._evidence.lacking(self.engine.needed())
-        wanted = {pair_of(each): Wanted(each) for each in map(self._numbered, needed)}
-        for pair in wanted.keys() & room.under_way.keys():
-            del wanted[pair]
-        if len(wanted) < room.free:
-            likely = self._evidence.lacking(self.engine.likely(room.slots))
-            for each in map(self._numbered, likely):
-                if pair_of(each) not in room.under_way:
-                    wanted.setdefault(pair_of(each), Wanted(each, ahead=True))
-        return list(wanted.values())
+        begun = _Begun(room, self._numbers, self._places)
+        found = self._look_ahead.next_runs(room.slots, begun, room.now)
+        needed = [Wanted(self._numbered(each)) for each in found.needed]
+        ahead = [Wanted(self._numbered(each), ahead=True) for each in found.ahead]
+        return Make([*needed, *ahead], enough=[self._numbered(each) for each in found.enough])
 
     def _numbered(self, request: RunRequest) -> RunRequest:
         """A run in terms of the store, for one in terms of the engine."""
@@ -345,6 +348,35 @@ class Proof:
     def close(self) -> None:
         """Nothing more will be asked."""
         self._supply.close()
+
+
+class _Begun:
+    """The runs under way in terms of the engine.
+
+    Args:
+        room: The same in terms of the store.
+        numbers: The number of each configuration of the engine.
+        places: The place in the engine of each number.
+    """
+
+    def __init__(self, room: Room, numbers: Sequence[int], places: Mapping[int, int]) -> None:
+        self._room, self._numbers, self._places = room, numbers, places
+
+    def __len__(self) -> int:
+        return len(self._room.under_way)
+
+    def captime_of(self, configuration: int, position: int) -> float | None:
+        """Up to which captime a run is under way; None if it is not."""
+        run = self._room.under_way.get((self._numbers[configuration], position))
+        return None if run is None else run.request.captime_s
+
+    def runs(self) -> list[BegunRun]:
+        """All of them, except those of configurations that have not joined."""
+        return [
+            BegunRun(self._places[number], position, run.request.captime_s, self._room.so_far_s(run))
+            for (number, position), run in self._room.under_way.items()
+            if number in self._places
+        ]
 
 
 def _at(request: RunRequest, configuration: int) -> RunRequest:

@@ -14,6 +14,7 @@ from utilitune.live.places import run_folder
 from utilitune.live.reusing import condition_of
 from utilitune.live.rows import named_rows
 from utilitune.live.task import Task
+from utilitune.live.use_of_time import UseOfTime
 from utilitune.procedures.naming import PROCEDURES
 from utilitune.standing import standing_of
 from utilitune.standing.card import compared, html_table, line, spent
@@ -46,6 +47,7 @@ class RunResult:
         standing: How good the answer and the default are, what ε means, what more time would bring, failures.
         folder: Where the run is kept, if anywhere.
         runs: Every run as a plain row, where they were asked for.
+        use: What part of the time in runs was of use, where several workers made them.
         store: The facts of a run that is kept nowhere else; None for one in a folder.
     """
 
@@ -61,6 +63,7 @@ class RunResult:
     standing: Standing
     folder: Path | None
     runs: tuple[Mapping[str, Any], ...]
+    use: UseOfTime | None = None
     store: StoreReader | None = field(default=None, repr=False, compare=False)
 
     @classmethod
@@ -123,6 +126,7 @@ class RunResult:
             standing=standing_of(store, task, configurations, progress, points),
             folder=folder,
             runs=tuple(named_rows(store, task, configurations)) if with_runs else (),
+            use=UseOfTime.read(store),
             store=store if folder is None else None,
         )
 
@@ -175,6 +179,7 @@ class RunResult:
             "warnings": list(self.warnings),
             "note": self.note,
             "standing": self.standing.to_dict(),
+            "useful_share": None if self.use is None else self.use.share,
         }
 
     def to_pandas(self, what: str = "runs") -> Any:  # noqa: ANN401 -- a pandas.DataFrame

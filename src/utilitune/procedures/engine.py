@@ -43,6 +43,15 @@ LINE_PER_RUN = 4
 """How many configurations next in line are looked at for each run to be made ahead of need."""
 
 
+class BegunRun(NamedTuple):
+    """A run under way: whose, on which position, up to which captime, and for how many seconds so far."""
+
+    configuration: int
+    position: int
+    captime_s: float
+    so_far_s: float
+
+
 class Halt(Enum):
     """Why `advance` returned."""
 
@@ -117,8 +126,18 @@ class Engine(Protocol):
         """The runs the next step cannot do without."""
         ...
 
-    def likely(self, count: int) -> list[RunRequest]:
-        """Up to `count` unknown runs most likely to be needed soon, the likeliest first."""
+    @property
+    def imagined_rounds(self) -> int:
+        """How many rounds were played in imagination so far, to name likely runs: the price of `likely`."""
+        ...
+
+    def likely(self, count: int, begun: Sequence[BegunRun] = ()) -> list[RunRequest]:
+        """Up to `count` unknown runs most likely to be needed soon, the likeliest first.
+
+        Args:
+            count: How many are wanted, those under way included.
+            begun: Runs under way, which may be among them.
+        """
         ...
 
     def progress(self) -> Progress:

@@ -138,6 +138,9 @@ class LiveEvidence:
 
     _FIRST_BLOCK = 8
 
+    imaginable = True
+    """Whether the worth of a run follows from its time, so that an outcome can be imagined."""
+
     def __init__(self, utility: Utility, positions: int) -> None:
         self.positions = positions
         self._utility = utility
@@ -218,6 +221,18 @@ class LiveEvidence:
         self._runtime_s[at], self._known_s[at], self._failed_s[at] = now
         if math.isfinite(now.runtime_s) and now is not before:
             self._value[at] = float(self._utility(now.runtime_s))
+
+    def knows(self, request: RunRequest) -> bool:
+        """Whether the outcome of a run is known, as `is_known` tells compiled rules."""
+        configuration, position = request.configuration, request.position
+        if configuration >= len(self._base) or position >= self._capacity[configuration]:
+            return False
+        at = self._base[configuration] + position
+        return bool(self._runtime_s[at] < math.inf or request.captime_s <= self._known_s[at])
+
+    def reserve(self, configuration: int, position: int) -> None:
+        """Make room for a run."""
+        self._place(configuration, position)
 
     def lacking(self, requests: Iterable[RunRequest]) -> list[RunRequest]:
         """The runs to be made for these to be known: these themselves."""

@@ -68,6 +68,8 @@ class JudgedEvidence(LiveEvidence):
         positions: How many instances there are; a large number for an endless generator.
     """
 
+    imaginable = False
+
     def __init__(self, judge: Judge, positions: int) -> None:
         super().__init__(Step(judge.limit_s), positions)
         self._judge = judge

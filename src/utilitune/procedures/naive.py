@@ -19,9 +19,12 @@ from utilitune.procedures.evidence import is_known
 from utilitune.stopping import NOT_STOPPED, epsilon_reached
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from utilitune.domain import PhaseRecord
+    from utilitune.procedures.engine import BegunRun
     from utilitune.procedures.evidence import Evidence, LiveEvidence, RecordedEvidence
     from utilitune.utility import Utility
 
@@ -144,8 +147,14 @@ class NaiveEngine:
         """The runs the current configuration still lacks."""
         return self._unknown(self._done, self.runs_each)
 
-    def likely(self, count: int) -> list[RunRequest]:
+    @property
+    def imagined_rounds(self) -> int:
+        """It imagines nothing: what it will need is certain."""
+        return 0
+
+    def likely(self, count: int, begun: Sequence[BegunRun] = ()) -> list[RunRequest]:
         """The runs of the configurations that follow."""
+        del begun
         found: list[RunRequest] = []
         for i in range(self._done, self._size):
             found += self._unknown(i, count - len(found))

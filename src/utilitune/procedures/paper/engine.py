@@ -39,8 +39,11 @@ from utilitune.stopping import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from utilitune.procedures.engine import BegunRun
     from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
     from utilitune.procedures.growth import Phase, Schedule
     from utilitune.utility import Utility
@@ -251,8 +254,14 @@ class PaperEngine:
         captime = float(self.levels.captime_s[level])
         return [RunRequest(i, int(j), captime) for j in loop.missing_runs(play, i, level)]
 
-    def likely(self, count: int) -> list[RunRequest]:
+    @property
+    def imagined_rounds(self) -> int:
+        """It imagines nothing: it looks at who is next in line."""
+        return 0
+
+    def likely(self, count: int, begun: Sequence[BegunRun] = ()) -> list[RunRequest]:
         """Next runs of the configurations that are next in line, broad first, then deep."""
+        del begun
         line = self._in_line(LINE_PER_RUN * count)
         captime_s = self.levels.captime_s[self.arms.level[line]]
         ahead = self.arms.runs[line].astype(np.int64)[:, None] + np.arange(LOOK_AHEAD)

@@ -21,11 +21,13 @@ from utilitune.compiled import new_record
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import LINE_PER_RUN, Halt, Observed, Origin, PauseAt, runs_ahead
+from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet, Phases
 from utilitune.procedures.wager import intervals, rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.capital import gap_bound, lower_now
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
+from utilitune.procedures.wager.foresight import ENDED, FEW, NO_ARENA, Foreseen, UnderWay, copied, foresee
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
 from utilitune.procedures.wager.leader import best_proved, note_equal, place, settle, try_largest_lower
 from utilitune.procedures.wager.roster import Roster
@@ -42,9 +44,12 @@ from utilitune.stopping import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
-    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.procedures.engine import BegunRun
+    from utilitune.procedures.evidence import LiveEvidence
     from utilitune.procedures.wager.settings import WagerSettings
     from utilitune.utility import Utility
 
@@ -64,6 +69,7 @@ class WagerEngine:
         self.settings = settings
         self.phases: list[PhaseRecord] = []
         self.added = 0
+        self.imagined_rounds = 0
         self._evidence = evidence
         self._stop: StopReason | None = None
         self._kept: tuple[int, float, float] | None = None
@@ -349,10 +355,36 @@ class WagerEngine:
         row = int(self._play.arms["row"][standing.chosen_arm])
         return [RunRequest(row, int(standing.chosen_position), captime)]
 
-    def likely(self, count: int) -> list[RunRequest]:
-        """Next runs of the leader and of those who contribute most to ε, broad first, then deep."""
+    def likely(self, count: int, begun: Sequence[BegunRun] = ()) -> list[RunRequest]:
+        """The runs it would choose next if every unknown run ended as is expected of it.
+
+        Where no outcome can be imagined, or few runs are wanted and fewer foreseen: next runs of the leader
+        and of those who contribute most to ε, broad first, then deep.
+        """
+        found: dict[tuple[int, int], RunRequest] = {}
+        if self._entered and (isinstance(self._evidence, RecordedEvidence) or self._evidence.imaginable):
+            found = self._foresee(count, begun).requests(self._play.grid.captime_s)
+            if len(found) >= count or count > FEW:
+                return list(found.values())
         following = next_runs(self._play, self.added, LINE_PER_RUN * count)
-        return runs_ahead(self._evidence, following, count)
+        for each in runs_ahead(self._evidence, following, count):
+            found.setdefault((each.configuration, each.position), each)
+        return list(found.values())[:count]
+
+    def _foresee(self, count: int, begun: Sequence[BegunRun]) -> Foreseen:
+        """Play on in imagination; where something outgrows its place, make more room and begin anew."""
+        under_way = UnderWay.of(begun)
+        while True:
+            self._play = self._play._replace(evidence=self._evidence.arrays)
+            imagined = copied(self._play)
+            found = foresee(imagined, self.added, under_way, count)
+            self.imagined_rounds += int(imagined.standing.rounds - self._play.standing.rounds)
+            if found.why == ENDED:
+                return found
+            if found.why == NO_ARENA:
+                self._extend_arena()
+            elif not isinstance(self._evidence, RecordedEvidence):
+                self._evidence.reserve(int(found.configuration[-1]), int(found.position[-1]))
 
     def _contributions(self) -> NDArray[np.float64]:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""

@@ -1,0 +1,240 @@
+"""``utilitune simulate``: how many workers are worth having, tried on recorded runtimes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Self
+
+import typer
+
+from utilitune.cli.grouping import grouped
+from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, PlayerOptions, without_meaning
+from utilitune.cli.terminal import Terminal, say, say_json
+from utilitune.cli.texts import WARMING_UP, paragraphs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from utilitune.domain import Progress
+    from utilitune.execution.simulated_cluster import Conditions
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.replaying.crowd import CrowdResult
+
+_CLUSTER = {"workers", "latency", "mtbf", "spot", "speed_spread", "handling"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """What the cluster is like."""
+
+    workers: Annotated[str, typer.Option(help="How many workers to try: numbers separated by commas.")] = (
+        "1,10,100,1000"
+    )
+    latency: Annotated[str, typer.Option(help="How long a message takes, one way, e.g. 5ms.")] = "1ms"
+    mtbf: Annotated[
+        str | None,
+        typer.Option(
+            help="Mean time until a worker fails, e.g. 6h; its run is lost and made again, and the worker is "
+            "back after a minute.  [default: never]"
+        ),
+    ] = None
+    spot: Annotated[
+        str | None,
+        typer.Option(
+            help="Mean time until a spot worker is taken away, e.g. 2h; another one comes after ten minutes. "
+            " [default: never]"
+        ),
+    ] = None
+    speed_spread: Annotated[
+        float,
+        typer.Option(
+            help="How much workers differ in speed: 0.2 means by about 20 % (standard deviation of the "
+            "logarithm). Recorded times are taken to be scaled by each worker's calibration."
+        ),
+    ] = 0.0
+    handling: Annotated[
+        str, typer.Option(help="What the coordinator needs for each run that has ended, e.g. 300us.")
+    ] = "0.3ms"
+
+    def counts(self) -> list[int]:
+        """The numbers of workers."""
+        from utilitune.errors import UsageError
+
+        try:
+            found = [int(part) for part in self.workers.replace(" ", "").split(",") if part]
+        except ValueError:
+            found = []
+        if not found:
+            raise UsageError(f"--workers takes whole numbers separated by commas, not {self.workers!r}")
+        return list(dict.fromkeys(found))
+
+    def conditions(self, seed: int) -> Conditions:
+        """The same as numbers."""
+        from utilitune.execution.simulated_cluster import Conditions
+        from utilitune.utility import parse_duration
+
+        return Conditions(
+            latency_s=parse_duration(self.latency),
+            mtbf_s=math.inf if self.mtbf is None else parse_duration(self.mtbf),
+            spot_s=math.inf if self.spot is None else parse_duration(self.spot),
+            speed_spread=self.speed_spread,
+            handling_s=parse_duration(self.handling),
+            seed=seed,
+        )
+
+
+@grouped
+def simulate(
+    context: typer.Context,
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="Recorded runtimes: an ASlib folder, a .npy, .npz or .csv file, or a name such as "
+            "lookalike:minisat (see: utilitune datasets list)."
+        ),
+    ],
+    cluster: ClusterOptions,
+    player: PlayerOptions,
+    draws: DrawOptions,
+    limits: LimitOptions,
+    output: OutputOptions,
+) -> None:
+    """Try on recorded runtimes how much sooner many workers prove the same answer, and what they waste.
+
+    Nothing is run: workers are imagined, on a clock that jumps from event to event. The answer and what is
+    proved of it are the same for any number of workers. More workers need less time on the clock, but
+    guess which runs will be needed, and some guesses are wrong:
+
+    - *speed-up*: how much sooner than one worker; *efficiency*: speed-up per worker;
+    - *useful*: seconds that one worker would have spent, divided by all seconds that were spent;
+    - *busy*: the part of the workers' time inside runs; they idle where nothing is worth a guess;
+    - *coord.*: the part of the time in which the coordinator handles results; near 100 % all wait for it.
+
+    For example:
+
+    - `utilitune simulate lookalike:minisat --workers 1,10,100,1000 --latency 5ms --mtbf 6h`
+    - `utilitune simulate BNSL-2016 --resample 20000 --epsilon 0.2 --speed-spread 0.2 --out workers.png`
+    """
+    from utilitune.data import read_matrix
+    from utilitune.errors import UsageError
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.reports.crowd import write_crowd
+    from utilitune.reports.files import check_writable
+    from utilitune.utility import parse_utility
+
+    counts, conditions = cluster.counts(), cluster.conditions(draws.seed)
+    chosen = player.chosen(context, draws.seed)
+    if not isinstance(chosen, ProcedureSpec):
+        raise UsageError(f"{player.procedure} works alone: simulate takes wager, coup, oup, up or naive")
+    if output.out is not None:
+        check_writable(output.out)
+    matrix = draws.ordered(read_matrix(data), finite=player.promise.population == "finite")
+    for option in without_meaning(context, player.procedure, player.rules.growth, _CLUSTER):
+        say(f"{option} means nothing to {player.procedure} and is left aside", err=True)
+    from utilitune.replaying.crowd import simulate as run_simulation
+
+    with _LiveView(chosen, counts, enabled=not output.as_json) as view:
+        results = run_simulation(
+            matrix,
+            chosen,
+            counts,
+            conditions,
+            utility=player.utility and parse_utility(player.utility),
+            budget=limits.budget(),
+            seed=draws.drawn_by,
+            on_progress=view.show,
+        )
+    if output.out is not None:
+        write_crowd(results, output.out, title=f"{player.procedure} on {matrix.source}")
+    if output.as_json:
+        say_json([result.to_dict() for result in results], allow_nan=False)
+    else:
+        _print(results, output)
+
+
+class _LiveView:
+    """A line that lives: which number of workers is being tried, and how far its proof is."""
+
+    def __init__(self, specification: ProcedureSpec, counts: Sequence[int], *, enabled: bool) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Terminal(stderr=True)
+        self._span = 1.0 - (specification.epsilon or 0.0)
+        self._tries = list(dict.fromkeys([1, *counts]))
+        self._bar = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=30),
+            TextColumn("{task.fields[state]}"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not (enabled and console.is_terminal),
+        )
+        self._task = self._bar.add_task("simulate", total=float(len(self._tries)), state=WARMING_UP)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def show(self, workers: int, progress: Progress) -> None:
+        """Show where one of the simulations stands."""
+        part = min(1.0, max(0.0, (1.0 - progress.epsilon) / self._span))
+        self._bar.update(
+            self._task,
+            completed=self._tries.index(workers) + part,
+            state=f"{workers:,} workers  ε {progress.epsilon:.3f}  {progress.runs:,} runs counted",
+        )
+
+
+def _print(results: Sequence[CrowdResult], output: OutputOptions) -> None:
+    """The table, and what to make of it."""
+    from rich.table import Table
+
+    from utilitune.utility import format_duration
+
+    table = Table(box=None, header_style="bold", padding=(0, 1))
+    for name in ("workers", "time", "speed-up", "efficiency", "useful", "busy", "ε", "coord.", "runs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in results:
+        table.add_row(
+            f"{each.workers:,}",
+            format_duration(each.wall_s),
+            f"{each.speed_up:.1f}",
+            f"{each.efficiency:.0%}",
+            f"{each.useful:.0%}",
+            f"{each.busy:.0%}",
+            f"{each.epsilon:.3f}",
+            f"{each.coordinator:.0%}",
+            f"{each.runs:,}",
+        )
+    console = paragraphs()
+    console.print(table)
+    for sentence in _sentences(results):
+        console.print(sentence)
+    if output.out is not None:
+        console.print(f"Written: {output.out}")
+
+
+def _sentences(results: Sequence[CrowdResult]) -> list[str]:
+    from utilitune.utility import format_duration
+
+    last = results[-1]
+    sentences = [f"The answer is {last.best} for any number of workers; {last.runs_needed:,} runs decide it."]
+    if len({each.best for each in results}) > 1:
+        sentences = ["The answers differ because a limit ended some of the simulations."]
+    if any(each.losses for each in results):
+        lost = ", ".join(f"{each.losses:,} of {each.workers:,} workers" for each in results if each.losses)
+        sentences.append(f"Runs lost with their workers and made again: {lost}.")
+    worth = [each for each in results if each.efficiency >= 0.5]
+    if worth:
+        most = max(worth, key=lambda each: each.workers)
+        sentences.append(
+            f"Up to {most.workers:,} workers at least half of each is gain: {format_duration(most.wall_s)}."
+        )
+    own = max(each.own_cpu_s for each in results)
+    sentences.append(f"Our own code needed up to {own * 1e3:.2f} ms of CPU time per run that ended.")
+    return sentences

@@ -1,0 +1,54 @@
+"""What runs made ahead of need have cost: the part of all seconds that was of use.
+
+A run is of use once the search or the proof has looked at it, up to the captime that was needed. One worker
+makes no others. With several, some runs turn out not to be needed, or not for so long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from utilitune.store.base import Store, StoreReader
+
+FACT = "use of time"
+"""The name under which the store keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UseOfTime:
+    """Seconds of runs, by the scenario's measure.
+
+    Attributes:
+        useful_s: In runs that were of use.
+        all_s: In all runs.
+    """
+
+    useful_s: float
+    all_s: float
+
+    @property
+    def share(self) -> float:
+        """The part that was of use; runs that an earlier folder has paid for count as nothing here."""
+        return min(1.0, self.useful_s / self.all_s) if self.all_s > 0 else 1.0
+
+    def keep(self, store: Store) -> None:
+        """Store it, in place of what was kept before."""
+        store.keep_fact(FACT, f"{self.useful_s!r} {self.all_s!r}")
+
+    @classmethod
+    def read(cls, store: StoreReader) -> UseOfTime | None:
+        """What is stored; None for a run by a single worker."""
+        with contextlib.suppress(ValueError):
+            useful_s, all_s = map(float, store.facts().get(FACT, "").split())
+            return cls(useful_s, all_s)
+        return None
+
+    def sentence(self) -> str:
+        """The same in words."""
+        return (
+            f"{self.share:.0%} of the seconds in runs were of use; the rest went into runs that were made "
+            "ahead of need to keep workers busy."
+        )

@@ -1,0 +1,264 @@
+"""Which runs `wager` will need, found by playing on with imagined outcomes.
+
+The loop goes on from where it stands, on a copy of its state. A run that nobody has made yet gets an imagined
+outcome: a quantile of the estimated runtimes of its configuration, given how long it has been under way. The
+unknown runs that this game chooses, in its order, are those that the real one is likely to choose: with the
+captimes that will have been planned by then, of those who will lead by then, and none beyond the end of the
+proof.
+
+Imagined outcomes stand in the evidence while the game is played and are taken out before it returns. They
+decide which runs are made ahead of need, and nothing else: no bound is ever computed from them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from utilitune.compiled import compiled
+from utilitune.domain import RunRequest
+from utilitune.procedures.evidence import is_known
+from utilitune.procedures.wager.captimes import interval_of
+from utilitune.procedures.wager.observation import run_index
+from utilitune.procedures.wager.planning import finish_estimate
+from utilitune.procedures.wager.rounds import choose, commit
+from utilitune.procedures.wager.state import Play, has_room
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from utilitune.procedures.engine import BegunRun
+
+FIRST_LEADS = 32
+LEADS_PER_RUN = 3.0
+"""Runs of the leader are listed up to number `FIRST_LEADS` + `LEADS_PER_RUN` · m, with m the runs it has had.
+Somebody else may take the lead, and then the rest would be of no use."""
+
+OTHERS_AHEAD = 1
+"""So many more runs of another configuration are listed than are known of it."""
+
+FEW = 32
+"""Where no more runs are wanted than this and fewer are foreseen, those next in line make up for it."""
+
+ENDED, NO_PLACE, NO_ARENA = range(3)
+"""Why a game ended: it has found enough or is over; the evidence, or the arena, has no place for a run."""
+
+
+class UnderWay(NamedTuple):
+    """Runs under way as columns: whose, on which position, for how many seconds so far."""
+
+    configuration: NDArray[np.int64]
+    position: NDArray[np.int64]
+    so_far_s: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, begun: Sequence[BegunRun]) -> UnderWay:
+        """The same as columns."""
+        return cls(
+            np.array([run.configuration for run in begun], dtype=np.int64),
+            np.array([run.position for run in begun], dtype=np.int64),
+            np.array([run.so_far_s for run in begun], dtype=np.float64),
+        )
+
+
+class Foreseen(NamedTuple):
+    """What a game of imagination has found, the first one needed first.
+
+    Attributes:
+        configuration: Whose run.
+        position: On which position.
+        level: The level of its captime.
+        why: Why the game ended; for `NO_PLACE`, the last run is the one without a place.
+    """
+
+    configuration: NDArray[np.int64]
+    position: NDArray[np.int64]
+    level: NDArray[np.int64]
+    why: int
+
+    def requests(self, captime_s: NDArray[np.float64]) -> dict[tuple[int, int], RunRequest]:
+        """The runs to be made by pair; of one that was repeated in imagination, the first run.
+
+        Args:
+            captime_s: The captime of each level.
+        """
+        columns = self.configuration.tolist(), self.position.tolist(), captime_s[self.level].tolist()
+        found: dict[tuple[int, int], RunRequest] = {}
+        for row, position, limit_s in zip(*columns, strict=True):
+            found.setdefault((row, position), RunRequest(row, position, limit_s))
+        return found
+
+
+def copied(play: Play) -> Play:
+    """A state to play on with; the evidence is shared."""
+    standing = np.array([play.standing]).view(np.recarray)[0]
+    half = play.levels_run
+    return play._replace(
+        arms=play.arms.copy(),
+        score=play.score.copy(),
+        alone=play.alone.copy(),
+        paired=play.paired.copy(),
+        score_tree=play.score_tree.copy(),
+        alone_tree=play.alone_tree.copy(),
+        paired_tree=play.paired_tree.copy(),
+        levels_run=np.concatenate([half, np.zeros_like(half)]),
+        pooled=play.pooled.copy(),
+        standing=standing,
+    )
+
+
+class Ledger(NamedTuple):
+    """What was changed in the evidence, to be put back, and what was imagined of each configuration.
+
+    Attributes:
+        run: Where each change was made.
+        before: Runtime, time watched and utility that stood there.
+        changes: How many changes there were (one entry).
+        imagined: How many runs of each arm were imagined.
+        had: How many runs each arm had before the first of them.
+    """
+
+    run: NDArray[np.int64]
+    before: NDArray[np.float64]
+    changes: NDArray[np.int64]
+    imagined: NDArray[np.int32]
+    had: NDArray[np.int32]
+
+
+@compiled
+def _note(play: Play, ledger: Ledger, run: int) -> None:
+    """Remember what stands in the evidence before it is changed."""
+    number = ledger.changes[0]
+    ledger.run[number] = run
+    ledger.before[number, 0] = play.evidence.runtime_s[run]
+    ledger.before[number, 1] = play.evidence.known_s[run]
+    ledger.before[number, 2] = play.evidence.utility[run]
+    ledger.changes[0] = number + 1
+
+
+@compiled
+def _put_back(play: Play, ledger: Ledger) -> None:
+    """Leave the evidence as it was."""
+    for number in range(ledger.changes[0] - 1, -1, -1):
+        run = ledger.run[number]
+        play.evidence.runtime_s[run] = ledger.before[number, 0]
+        play.evidence.known_s[run] = ledger.before[number, 1]
+        play.evidence.utility[run] = ledger.before[number, 2]
+
+
+@compiled
+def _has_place(play: Play, row: int, position: int) -> bool:
+    """Whether the evidence has a place for a run."""
+    evidence = play.evidence
+    return bool(row < evidence.base.size and position < evidence.room[row if evidence.room.size > 1 else 0])
+
+
+@compiled
+def _watch(play: Play, ledger: Ledger, begun: UnderWay) -> None:
+    """Let runs under way be known as far as they have come."""
+    evidence = play.evidence
+    for k in range(begun.position.size):
+        row, position = begun.configuration[k], begun.position[k]
+        if not _has_place(play, row, position):
+            continue
+        run = evidence.base[row] + evidence.column[position]
+        if evidence.runtime_s[run] == math.inf and begun.so_far_s[k] > evidence.known_s[run]:
+            _note(play, ledger, run)
+            evidence.known_s[run] = begun.so_far_s[k]
+
+
+@compiled
+def _quantile(number: int) -> float:
+    """The quantile of the imagined run with this number, from 1: 1/2, 1/4, 3/4, 1/8, 5/8, 3/8, 7/8 and so on.
+
+    So a configuration with few runs is imagined as usual, neither as lucky nor as unlucky.
+    """
+    found, step = 0.0, 0.5
+    while number > 0:
+        found += step * (number % 2)
+        number //= 2
+        step /= 2.0
+    return found
+
+
+@compiled
+def _imagine(play: Play, i: int, run: int, number: int) -> None:
+    """Put the imagined outcome of the chosen run of arm i into the evidence, up to the chosen captime."""
+    evidence, grid, chosen = play.evidence, play.grid, play.standing.chosen_level
+    _, beyond = finish_estimate(play, i)
+    level = interval_of(grid.captime_s, evidence.known_s[run])
+    alive = beyond[level - 1] if level > 0 else 1.0
+    threshold = alive * (1.0 - _quantile(number))
+    while level <= chosen and beyond[level] > threshold:
+        level += 1
+    if level <= chosen:
+        evidence.runtime_s[run] = grid.middle_s[level]
+        evidence.utility[run] = grid.middle_utility[level]
+    else:
+        evidence.known_s[run] = grid.captime_s[chosen]
+
+
+@compiled
+def _is_likely(play: Play, ledger: Ledger, i: int) -> bool:
+    """Whether the next run of arm i, which nobody has made, is worth a guess."""
+    runs, imagined = play.arms[i].runs, ledger.imagined[i]
+    if i == play.standing.leader:
+        return bool(runs < FIRST_LEADS + LEADS_PER_RUN * ledger.had[i])
+    return bool(imagined <= runs - imagined + OTHERS_AHEAD)
+
+
+@compiled
+def _play_on(
+    play: Play, present: int, begun: UnderWay, ledger: Ledger, found: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Play until as many runs were imagined as `found` has columns; how many are in it, and why it ended."""
+    standing, have, imagined, why = play.standing, 0, 0, ENDED
+    _watch(play, ledger, begun)
+    while imagined < found.shape[1] and standing.answer_epsilon > play.rules.epsilon:
+        if not choose(play, present):
+            break
+        i, position, level = standing.chosen_arm, standing.chosen_position, standing.chosen_level
+        if not has_room(play, i):
+            why = NO_ARENA
+            break
+        row = play.arms[i].row
+        if not is_known(play.evidence, row, position, play.grid.captime_s[level]):
+            found[0, have], found[1, have], found[2, have] = row, position, level
+            if not _has_place(play, row, position):
+                have, why = have + 1, NO_PLACE
+                break
+            have += _is_likely(play, ledger, i)
+            imagined += 1
+            ledger.imagined[i] += 1
+            run = run_index(play, i, position)
+            _note(play, ledger, run)
+            _imagine(play, i, run, ledger.imagined[i])
+        commit(play, present)
+    _put_back(play, ledger)
+    return have, why
+
+
+def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
+    """Play on until `count` unknown runs were imagined, ε is proved or nothing is left.
+
+    Args:
+        play: A copy of the state, see `copied`.
+        present: How many configurations there are.
+        begun: The runs under way.
+        count: How many runs are imagined at the most.
+    """
+    size = count + begun.position.size
+    ledger = Ledger(
+        np.empty(size, dtype=np.int64),
+        np.empty((size, 3)),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(len(play.arms), dtype=np.int32),
+        np.ascontiguousarray(play.arms["runs"]),
+    )
+    found = np.empty((3, count), dtype=np.int64)
+    have, why = _play_on(play, present, begun, ledger, found)
+    return Foreseen(found[0, :have], found[1, :have], found[2, :have], why)

@@ -1,0 +1,139 @@
+"""What to run next with many workers: needed first, then likely, nothing twice, few guesses on few facts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from procedures.wager.wager_games import CUTOFF_S, ENDLESS, UTILITY, settings, solver_runtimes
+from utilitune.domain import RunRequest
+from utilitune.procedures.engine import BegunRun, Halt, Origin
+from utilitune.procedures.evidence import LiveEvidence
+from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LookAhead
+from utilitune.procedures.wager import WagerEngine
+
+ROWS = 60
+
+
+class Busy:
+    """Runs under way, by pair."""
+
+    def __init__(self) -> None:
+        self.requests: dict[tuple[int, int], RunRequest] = {}
+
+    def __len__(self) -> int:
+        return len(self.requests)
+
+    def captime_of(self, configuration: int, position: int) -> float | None:
+        request = self.requests.get((configuration, position))
+        return None if request is None else request.captime_s
+
+    def runs(self) -> list[BegunRun]:
+        return [
+            BegunRun(each.configuration, each.position, each.captime_s, 0.0)
+            for each in self.requests.values()
+        ]
+
+    def begin(self, requests: list[RunRequest]) -> None:
+        for each in requests:
+            pair = each.configuration, each.position
+            assert pair not in self.requests, "nothing is begun twice"
+            self.requests[pair] = each
+
+
+class Game:
+    """An engine, and what looks ahead for it."""
+
+    def __init__(self) -> None:
+        self.matrix = solver_runtimes(ROWS, 300, seed=3)
+        self.evidence = LiveEvidence(UTILITY, 300)
+        self.engine = WagerEngine(self.evidence, UTILITY, settings(ROWS))
+        for _ in range(ROWS):
+            self.engine.add(Origin.RANDOM)
+        self.look = LookAhead(self.engine, self.evidence)
+        self.busy = Busy()
+
+    def end(self, request: RunRequest) -> None:
+        del self.busy.requests[request.configuration, request.position]
+        runtime_s = float(self.matrix.runtimes_s[request.configuration, request.position])
+        finished = runtime_s < request.captime_s
+        known_s = runtime_s if finished else request.captime_s
+        self.evidence.record(
+            request.configuration, request.position, runtime_s if finished else math.inf, known_s
+        )
+        self.look.hear()
+
+
+def test_what_is_needed_comes_first_and_no_slot_is_filled_twice():
+    game = Game()
+    assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+    found = game.look.next_runs(10, game.busy, 0.0)
+    assert found.needed == game.engine.needed()
+    assert len(found.needed) + len(found.ahead) == 10
+    assert game.look.next_runs(10, game.busy, 0.0) == found, "asking changes nothing"
+    game.busy.begin([*found.needed, *found.ahead])
+    assert game.look.next_runs(10, game.busy, 0.0) == ([], [], [])
+
+
+def test_few_guesses_rest_on_few_facts():
+    game = Game()
+    game.engine.advance(ENDLESS)
+    found = game.look.next_runs(1000, game.busy, 0.0)
+    assert len(found.needed) + len(found.ahead) <= FEWEST_BEGUN
+
+
+def test_a_needed_run_under_way_up_to_a_longer_captime_may_end_sooner():
+    game = Game()
+    game.engine.advance(ENDLESS)
+    [needed] = game.engine.needed()
+    longer = RunRequest(needed.configuration, needed.position, 2 * needed.captime_s)
+    game.busy.begin([longer])
+    found = game.look.next_runs(1, game.busy, 0.0)
+    assert (found.needed, found.enough) == ([], [needed])
+    game.evidence.imaginable = False  # type: ignore[misc] -- the worth of such a run does not follow from its time
+    assert game.look.next_runs(1, game.busy, 0.0).enough == []
+
+
+@pytest.mark.parametrize("workers", [1, 7, 64])
+def test_the_state_does_not_depend_on_workers_or_on_who_ends_first(workers: int):
+    game, generator = Game(), np.random.default_rng(workers)
+    now_s, made = 0.0, 0
+    while game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS:
+        found = game.look.next_runs(workers, game.busy, now_s)
+        game.busy.begin([*found.needed, *found.ahead])
+        assert game.busy.requests, "somebody must work"
+        under_way = list(game.busy.requests.values())
+        for place in generator.permutation(len(under_way))[: 1 + len(under_way) // 3]:
+            game.end(under_way[place])
+            made += 1
+        now_s += 1.0
+    alone = Game()
+    while alone.engine.advance(ENDLESS) is Halt.NEEDS_RUNS:
+        alone.busy.begin(alone.engine.needed())
+        alone.end(next(iter(alone.busy.requests.values())))
+    assert game.engine.progress() == alone.engine.progress()
+    assert made >= alone.engine.progress().runs
+    if workers == 1:
+        assert made == alone.engine.progress().runs
+
+
+def test_imagined_outcomes_leave_no_trace():
+    game = Game()
+    for _ in range(40):
+        assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+        game.busy.begin(game.engine.needed())
+        game.end(next(iter(game.busy.requests.values())))
+    game.engine.advance(ENDLESS)
+    game.engine.likely(100)  # makes room, once
+    arrays, state = game.evidence.arrays, game.engine.progress()
+    before = [arrays.runtime_s.copy(), arrays.known_s.copy(), arrays.utility.copy()]
+    likely = game.engine.likely(100, [BegunRun(5, 4, CUTOFF_S, 3.0), BegunRun(59, 299, CUTOFF_S, 1.0)])
+    assert len(likely) > 20
+    assert not any(game.evidence.knows(each) for each in likely)
+    after = game.evidence.arrays
+    for old, new in zip(before, (after.runtime_s, after.known_s, after.utility), strict=True):
+        assert np.array_equal(old, new[: len(old)])
+    assert game.engine.progress() == state
+    assert game.engine.imagined_rounds > 0
