@@ -96,14 +96,24 @@ def test_workers_and_interruptions_change_nothing(tmp_path: Path):
     assert_workers_and_stops_change_nothing(scenario, tmp_path, behaviour)
 
 
-def test_early_looks_cost_less_than_runs_to_the_limit(tmp_path: Path):
-    scenario = anytime_scenario(tmp_path)
+@pytest.mark.parametrize(
+    ("discount", "share"),
+    [
+        ("log-laplace(k0=1)", 0.5),
+        ("log-laplace(k0=4)", 0.5),
+        ("uniform(k0=12)", 0.5),
+        ("uniform(k0=16)", 0.6),
+    ],
+)
+def test_early_looks_cost_less_than_runs_to_the_limit(discount: str, share: float, tmp_path: Path):
+    """At most half; a little more where a solution is worth something until the very limit."""
+    scenario = anytime_scenario(tmp_path, utility=f"product(gap(best=1, worst=20), {discount})")
     scenario = replace(scenario, stop=replace(scenario.stop, epsilon=0.3))
     early = run(scenario)
     full = run(replace(scenario, captime0_s=LIMIT_S))
     assert early.promise.epsilon <= 0.3
     assert full.promise.epsilon <= 0.3
-    assert early.progress.total_time_s < 0.6 * full.progress.total_time_s
+    assert early.progress.total_time_s < share * full.progress.total_time_s
 
 
 def test_users_are_told_that_nothing_is_searched(tmp_path: Path):
