@@ -131,3 +131,22 @@ def test_a_run_that_could_not_be_made_takes_no_other_with_it(tmp_path: Path):
     assert not live.under_way
     assert [run.request.position for run in store.runs()] == [1]
     assert list(asker.known) == [(0, 1)]
+
+
+class ComingAndGoing(SimulatedBackend):
+    """The worker goes after the first look, and is back at the fourth."""
+
+    looks = 0
+
+    @property
+    def free_slots(self) -> int:
+        self.looks += 1
+        return 0 if self.looks in (2, 3) else super().free_slots
+
+
+def test_workers_that_go_between_two_looks_are_waited_for(tmp_path: Path):
+    scenario = make_scenario(tmp_path)
+    grid = Grid(Task(scenario), instance_source(scenario), [DEFAULT], 2.0)
+    backend = ComingAndGoing(1, lambda _: SimulatedRun(0.5))
+    made = complete(grid, [(0, 0), (0, 1)], MemoryStore(Snapshot({}, "")), backend)
+    assert [outcome.status for outcome in made.values()] == [RunStatus.FINISHED] * 2

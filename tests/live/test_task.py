@@ -13,7 +13,7 @@ from live.simulated_scenarios import make_scenario
 from utilitune.data import reading, write_matrix
 from utilitune.domain import RunStatus
 from utilitune.live.task import ENDLESS, Task
-from utilitune.scenario import FailurePolicy, GeneratedInstances, Population
+from utilitune.scenario import FailurePolicy, FunctionSpec, GeneratedInstances, Population
 from utilitune.spaces import Assignment
 
 SOURCE = Path(utilitune.__file__).parent
@@ -83,3 +83,8 @@ def test_a_view_of_a_recorded_run_reads_the_matrix_at_most_once(
     command, *options = view
     assert invoke(command, recorded_run, *options).exit_code == 0
     assert len(reads) <= 1
+
+
+def test_nothing_is_imported_to_know_that_runs_are_really_made(tmp_path: Path):
+    task = Task(make_scenario(tmp_path, target=FunctionSpec("no_such_module:solve")))
+    assert task.recorded_cutoff_s is None

@@ -77,10 +77,11 @@ class Driver:
                 while True:
                     if self._rests():
                         continue
-                    step = self._live.next_runs(self._backend.free_slots)
+                    free = self._backend.free_slots
+                    step = self._live.next_runs(free)
                     if isinstance(step, StopReason):
                         return step
-                    if self._is_alone():
+                    if self._is_alone(free):
                         continue
                     patience_s = self._shorten(step.enough)
                     self._begin(step)
@@ -101,23 +102,25 @@ class Driver:
         self._live.look_around()
         return True
 
-    def _is_alone(self) -> bool:
-        """Where a cluster has no worker at the moment, wait a little for one."""
-        if self._jobs or self._backend.free_slots or self._patience_s is None or self._live.spent():
+    def _is_alone(self, free: int) -> bool:
+        """Where a cluster had no worker when runs were asked for, wait a little for one."""
+        if self._jobs or free or self._live.spent():
             self._alone = False
             return False
         self._land(0.0)
         if not self._alone:
             self._alone = True
             self._live.store.add_event("worker", "none is there: waiting for workers")
-        time.sleep(self._patience_s)
+        time.sleep(self._patience_s or 0.0)
         self._live.look_around()
         return True
 
     def _begin(self, step: Make) -> None:
         """Begin as many runs as there is room for."""
         for each in step.runs:
-            if not self._backend.free_slots or self._live.spent():
+            if not self._backend.free_slots:
+                return  # all are at work, or a cluster has just lost those it had
+            if self._live.spent():
                 break
             if not self._live.instances.prepare(each.request.position, self._is_stopping):
                 break

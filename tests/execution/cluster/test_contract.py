@@ -82,3 +82,13 @@ def test_closing_ends_every_run(dask):
         while len(alive(mark)) < 2:
             backend.wait(0.02)
     assert alive(mark) == []
+
+
+def test_a_slot_that_was_offered_is_not_taken_back(backend, monkeypatch):
+    assert backend.free_slots == 2
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(backend._link.roster, "capacity", 0)
+        backend.submit(0, Job(Command(("true",)), limits()))
+        assert backend.free_slots == 0
+    [(job_id, raw)] = backend.wait()
+    assert (job_id, raw.exit_code) == (0, 0)

@@ -56,6 +56,7 @@ class DaskBackend:
         require_dask(queues=isinstance(cluster.workers, QueuedWorkers))
         self._cluster = cluster
         self._in_flight: set[int] = set()
+        self._offered = 0
         self._out: queue.SimpleQueue[EndedRun | News | Broken] = queue.SimpleQueue()
         self._news: list[News] = []
         self._digests = Digests()
@@ -74,8 +75,9 @@ class DaskBackend:
 
     @property
     def free_slots(self) -> int:
-        """How many more jobs can be submitted now."""
-        return max(0, self._link.roster.capacity - len(self._in_flight))
+        """How many more jobs can be submitted now; workers that go meanwhile take nothing back."""
+        self._offered = self._link.roster.capacity
+        return max(0, self._offered - len(self._in_flight))
 
     @property
     def slots(self) -> int:
@@ -99,7 +101,7 @@ class DaskBackend:
         """Start a job in a free slot."""
         if job_id in self._in_flight:
             raise UsageError(f"job {job_id} is already running; give every job its own number")
-        if not self.free_slots:
+        if len(self._in_flight) >= max(self._offered, self._link.roster.capacity):
             raise UsageError("all workers are busy; wait for a run to end before submitting another")
         message = as_message(job)
         message["files"] = self._files(message)
