@@ -261,9 +261,14 @@ def _worked_out(
     theirs: Connection, tables: dict[str, Any], rows: list[tuple[dict[str, Any], float, int]]
 ) -> None:
     """Work importance out with low priority: the run that is watched goes first, and the page may end."""
+    _step_back()
+    theirs.send(importance_in_process(tables, rows))
+
+
+def _step_back() -> None:
+    """What a helper does first: let the run that is watched go first, and end with the page."""
     end_with_the_parent()
     os.nice(10)
-    theirs.send(importance_in_process(tables, rows))
 
 
 def importance_in_process(

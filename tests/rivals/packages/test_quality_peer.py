@@ -86,8 +86,9 @@ def test_a_failed_run_costs_everything(tmp_path: Path):
     def fails(job: object):
         return replace(test_quality_runs.behaviour(job), exit_code=1)
 
-    with SimulatedBackend(1, fails) as backend, pytest.raises(Exception, match="fail"):
+    with SimulatedBackend(1, fails) as backend:
         play_into(store, backend, match)
+    assert SEEN
     assert all(-each.score == 1.0 for each in SEEN)
 
 
