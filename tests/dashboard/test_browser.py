@@ -119,7 +119,7 @@ def test_the_keyboard_alone_will_do(browser: Any, tmp_path: Path):
         chart.focus()
         page.keyboard.press("+")
         page.keyboard.press("+")
-        assert page.locator("#progress").get_by_role("button", name="Whole range").is_visible()
+        page.locator("#progress").get_by_role("button", name="Whole range").wait_for()
         assert chart.inner_text() != before
         page.keyboard.press("0")
         assert chart.inner_text() == before
@@ -140,7 +140,7 @@ def test_a_chart_is_zoomed_by_dragging(browser: Any, tmp_path: Path):
         page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 80, steps=4)
         page.mouse.up()
         button = page.locator("#progress").get_by_role("button", name="Whole range")
-        assert button.is_visible()
+        button.wait_for()
         button.click()
         page.mouse.move(0, 0)
         assert chart.locator("svg").text_content() == before
