@@ -74,6 +74,24 @@ class Job:
     continues: int | None = None
 
 
+class ClosedInBlocks:
+    """What all our backends share: the end of a ``with`` block closes them."""
+
+    def close(self) -> None:
+        """End every run and release everything."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
 @runtime_checkable
 class KeepsRuns(Protocol):
     """A backend that can keep runs which have reached their captime, to continue them later.

@@ -21,18 +21,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution import cgroups, leftovers, platform, wire
+from utilitune.execution.backend import ClosedInBlocks
 from utilitune.execution.leftovers import MARK, Traces
 from utilitune.execution.messages import as_message, as_result
 from utilitune.execution.watcher import guard_supervisor
 from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from utilitune.execution.backend import Job
 
 TRACES_NAME = "workers"
@@ -49,7 +48,7 @@ _SPARE = 2
 """How many supervisors more than workers are kept for those who hold a run that was stopped."""
 
 
-class LocalBackend:
+class LocalBackend(ClosedInBlocks):
     """Makes runs on this machine.
 
     Example::
@@ -150,17 +149,6 @@ class LocalBackend:
         self._kept.clear()
         self._by_job.clear()
         self._selector.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _dismiss(self, slots: list[_Slot]) -> None:
         """Let supervisors end what they have, and themselves."""

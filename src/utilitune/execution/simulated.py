@@ -9,14 +9,14 @@ from __future__ import annotations
 import heapq
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from utilitune.errors import UsageError
+from utilitune.execution.backend import ClosedInBlocks
 from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from utilitune.execution.backend import Job
     from utilitune.targets.base import Seen
@@ -43,7 +43,7 @@ class SimulatedRun:
     trace: tuple[Seen, ...] = ()
 
 
-class SimulatedBackend:
+class SimulatedBackend(ClosedInBlocks):
     """Makes runs on a virtual clock.
 
     Args:
@@ -125,17 +125,6 @@ class SimulatedBackend:
         self._kept_s.clear()
         self._queue.clear()
         self._in_flight.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def limited(run: SimulatedRun, job: Job) -> RawResult:

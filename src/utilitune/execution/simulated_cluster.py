@@ -23,18 +23,18 @@ import math
 from collections import deque
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from utilitune.domain import require_positive
 from utilitune.errors import UsageError
+from utilitune.execution.backend import ClosedInBlocks
 from utilitune.execution.simulated import SimulatedRun, limited
 from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
     from utilitune.execution.backend import Job
 
@@ -114,7 +114,7 @@ class _Flight(NamedTuple):
     event: int
 
 
-class SimulatedCluster:
+class SimulatedCluster(ClosedInBlocks):
     """Makes runs on workers that are only imagined.
 
     Args:
@@ -228,17 +228,6 @@ class SimulatedCluster:
         self._waiting.clear()
         self._arrived.clear()
         self._jobs.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # -- events --------------------------------------------------------------------------------------------
 

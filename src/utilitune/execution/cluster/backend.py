@@ -8,10 +8,11 @@ import sys
 import threading
 import time
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from utilitune.errors import UsageError
 from utilitune.execution import platform
+from utilitune.execution.backend import ClosedInBlocks
 from utilitune.execution.cluster.files import Digests, named_files
 from utilitune.execution.cluster.link import Broken, EndedRun, Link, News
 from utilitune.execution.cluster.places import LocalWorkers, QueuedWorkers
@@ -19,8 +20,6 @@ from utilitune.execution.cluster.starting import require_dask
 from utilitune.execution.messages import as_message
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from utilitune.execution.backend import Job
     from utilitune.execution.cluster.places import Cluster
     from utilitune.execution.wire import Message
@@ -31,7 +30,7 @@ _SWITCH_S = 0.0002
 """How long one thread of the coordinator may keep the others waiting: deciding must not delay messages."""
 
 
-class DaskBackend:
+class DaskBackend(ClosedInBlocks):
     """Makes runs on the workers of a Dask cluster.
 
     Workers may come and go at any time, and `free_slots` follows them. The runs of a worker that has gone are
@@ -149,17 +148,6 @@ class DaskBackend:
         self._thread.join(_CLOSING_PATIENCE_S)
         self._in_flight.clear()
         sys.setswitchinterval(self._switch_s)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _files(self, message: Message) -> tuple[str, ...] | dict[str, str]:
         """The files of a command, with their contents where they may be sent."""
