@@ -119,9 +119,11 @@ def test_the_keyboard_alone_will_do(browser: Any, tmp_path: Path):
         chart.focus()
         page.keyboard.press("+")
         page.keyboard.press("+")
-        page.locator("#progress").get_by_role("button", name="Whole range").wait_for()
+        button = page.locator("#progress").get_by_role("button", name="Whole range")
+        button.wait_for()
         assert chart.inner_text() != before
         page.keyboard.press("0")
+        button.wait_for(state="hidden")
         assert chart.inner_text() == before
         view.check()
 
@@ -142,6 +144,7 @@ def test_a_chart_is_zoomed_by_dragging(browser: Any, tmp_path: Path):
         button = page.locator("#progress").get_by_role("button", name="Whole range")
         button.wait_for()
         button.click()
+        button.wait_for(state="hidden")
         page.mouse.move(0, 0)
         assert chart.locator("svg").text_content() == before
         view.check()

@@ -93,11 +93,19 @@ def killed(kind: str, mark: str, folder: Path, *, watcher_too: bool) -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE) as coordinator:
         assert coordinator.stdout.readline() == b"started\n"
         wait_until_named(mark, 2)
-        helpers = children(coordinator.pid)
-        chosen = [pid for pid, line in helpers.items() if watcher_too or b"execution.watcher" not in line]
-        chosen += [pid for guardian in chosen for pid in children(guardian)]
+        deadline_s = time.monotonic() + 60.0
+        while len(chosen := helpers_of(coordinator.pid, watcher_too=watcher_too)) < 4 + watcher_too:
+            assert time.monotonic() < deadline_s, chosen  # one run alone may have several processes
+            time.sleep(0.02)
         assert len(chosen) == 4 + watcher_too
         kill_together([coordinator.pid, *chosen])
+
+
+def helpers_of(coordinator: int, *, watcher_too: bool) -> list[int]:
+    """Guardians and their supervisors, and the watcher where it is wanted."""
+    found = children(coordinator).items()
+    chosen = [pid for pid, line in found if watcher_too or b"execution.watcher" not in line]
+    return chosen + [pid for guardian in chosen for pid in children(guardian)]
 
 
 @pytest.mark.parametrize("kind", ["sleeps", "daemon_forever", "setsid_forever", "deaf_forever"])
