@@ -18,11 +18,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from utilitune.domain import Measure
+from utilitune.domain.stopping import Budget
 from utilitune.live.events import RunBegun, RunEnded
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import CommandSpec, ListedInstances, Population, Scenario
 from utilitune.spaces import ParameterSpace
-from utilitune.stopping import Budget
 
 WORKERS = 2
 KILLS = 50

@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.demo.ordering import ordering_formula
-from utilitune.demo.task import prepare
+from utilitune.domain.stopping import Budget
 from utilitune.live.events import RunEnded
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, Scenario, read_scenario
+from utilitune.scenario.demo.ordering import ordering_formula
+from utilitune.scenario.demo.task import prepare
 from utilitune.scenario.model import NO_SEARCH, StopRules
-from utilitune.stopping import Budget
 
 if TYPE_CHECKING:
     from utilitune.live.result import RunResult

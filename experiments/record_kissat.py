@@ -17,9 +17,9 @@ import numpy as np
 
 import utilitune
 from utilitune.data import write_matrix
-from utilitune.demo import prepare
-from utilitune.demo.ordering import ordering_formula
 from utilitune.live.collecting import GridSize, collect
+from utilitune.scenario.demo import prepare
+from utilitune.scenario.demo.ordering import ordering_formula
 
 SEED = 2026
 INSTANCES = 300

@@ -10,7 +10,7 @@ import re
 import time
 from pathlib import Path
 
-from utilitune.reproduction import reproduce
+from utilitune.reports.reproduction import reproduce
 
 SOURCES = ("shipped:kissat", "lookalike:minisat", "lookalike:cplex_rcw", "lookalike:cplex_region")
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer
 
-from dashboard.stored_runs import small_run
 from page_commands import PAGES, ROOT, Line, lines_of, toml_blocks
+from reports.dashboard.stored_runs import small_run
 from utilitune.cli import build_app, main, places
 from utilitune.cli.mistakes import Misunderstood
 from utilitune.scenario import read_scenario

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from utilitune.demo import solver_path
 from utilitune.errors import MissingExtraError
+from utilitune.scenario.demo import solver_path
 
 TUTORIALS = sorted((Path(__file__).resolve().parents[1] / "docs" / "tutorials").glob("*.md"))
 FENCE = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune import ProcedureSpec, Recording, RuntimeMatrix
-from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.domain import RunOutcome, RunStatus
 from utilitune.live.evaluation import compare
+from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import listed_schedule

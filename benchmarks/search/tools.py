@@ -14,10 +14,10 @@ from benchmarks.search.answers import Answer
 from benchmarks.search.own import OwnTool
 from benchmarks.search.task import Course, SpentError
 
+from utilitune.domain.stopping import Budget
 from utilitune.rivals.packages import Irace, OptunaTpe, Smac
 from utilitune.rivals.packages.arena import Arena, Played
 from utilitune.rivals.packages.captimes import advised_captime_s
-from utilitune.stopping import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

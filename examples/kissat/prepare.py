@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utilitune.demo import prepare
+from utilitune.scenario.demo import prepare
 
 if __name__ == "__main__":
     print(prepare(Path(__file__).parent / "work"))

@@ -13,12 +13,17 @@ The public names are few and load what they need when they are first used::
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from utilitune.data import RuntimeMatrix, read_matrix
     from utilitune.domain import PhaseRecord, Progress, Promise, StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.errors import UtilituneError
     from utilitune.live.ask_tell import Trial, Tuner
     from utilitune.live.configuring import configure
@@ -30,13 +35,12 @@ if TYPE_CHECKING:
     from utilitune.reports.whatif import UtilityFamily, whatif, whatif_run
     from utilitune.scenario import Scenario, read_scenario
     from utilitune.spaces import ParameterSpace
-    from utilitune.stopping import Budget
     from utilitune.utility import Utility, parse_utility, utility_from_callable
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "Budget": "utilitune.stopping",
+    "Budget": "utilitune.domain.stopping",
     "ParameterSpace": "utilitune.spaces",
     "ProcedureSpec": "utilitune.procedures.naming",
     "PhaseRecord": "utilitune.domain",
@@ -112,3 +116,36 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 -- the type is that of the na
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+_MOVED = {
+    "utilitune.bounds": "utilitune.procedures.bounds",
+    "utilitune.compiled": "utilitune.domain.compiled",
+    "utilitune.demo": "utilitune.scenario.demo",
+    "utilitune.proposers": "utilitune.search.proposers",
+    "utilitune.reproduction": "utilitune.reports.reproduction",
+    "utilitune.stopping": "utilitune.domain.stopping",
+}
+
+
+class _Moved:
+    """Finds a module under the name it had before it moved, so that programs which use that go on working."""
+
+    def find_spec(self, name: str, *_: object) -> ModuleSpec | None:
+        """Where a module of this name lies now; None for all others."""
+        room, _dot, rest = name.removeprefix("utilitune.").partition(".")
+        home = _MOVED.get(f"utilitune.{room}") if name.startswith("utilitune.") else None
+        here: Any = self
+        return ModuleSpec(name, here, origin=f"{home}.{rest}" if rest else home) if home else None
+
+    def create_module(self, _spec: ModuleSpec) -> None:
+        """The module exists."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Both names stand for the same module."""
+        spec = module.__spec__
+        if spec is not None and spec.origin is not None:
+            sys.modules[spec.name] = import_module(spec.origin)
+
+
+sys.meta_path.insert(0, _Moved())  # before the one that would load a module of a room that moved anew

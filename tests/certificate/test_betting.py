@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utilitune.bounds import betting as procedure
-from utilitune.bounds.paired import difference_bound
 from utilitune.certificate import betting
 from utilitune.certificate.shares import Shares
+from utilitune.procedures.bounds import betting as procedure
+from utilitune.procedures.bounds.paired import difference_bound
 from utilitune.procedures.wager.shares import (
     Kind,
     Weights,

@@ -27,7 +27,7 @@ def test_the_demo_goes_from_instances_to_a_comparison_and_on_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     toy = Toy.write(tmp_path)
-    monkeypatch.setattr("utilitune.demo.prepare", lambda _: toy.scenario)
+    monkeypatch.setattr("utilitune.scenario.demo.prepare", lambda _: toy.scenario)
     first = invoke("demo", tmp_path, "--time", "20s", "--workers", "1").stdout
     assert "Best configuration" in first
     assert "8 test instances" in first

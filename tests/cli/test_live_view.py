@@ -10,8 +10,8 @@ from rich.console import Console
 
 from utilitune.cli.live import LivePanel, failures, sparkline, watching
 from utilitune.domain import Progress, RunStatus
+from utilitune.domain.stopping import Budget
 from utilitune.live.events import View
-from utilitune.stopping import Budget
 
 VIEW = View(
     progress=Progress(

@@ -12,7 +12,7 @@ from cli.live_runs import Toy, invoke
 from utilitune.cli.runs import _cells
 from utilitune.cli.texts import memory_text
 from utilitune.errors import UsageError
-from utilitune.outside import printable
+from utilitune.errors.outside import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

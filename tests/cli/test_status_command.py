@@ -16,8 +16,8 @@ from utilitune.cli.summary import print_result
 from utilitune.domain import PhaseRecord
 from utilitune.errors import StoreError
 from utilitune.live.result import RunResult
+from utilitune.live.standing.standing import elapsed_s
 from utilitune.scenario import read_scenario
-from utilitune.standing.standing import elapsed_s
 from utilitune.store import RunFolder, Snapshot, open_run_folder
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from cli.live_runs import SCENARIO
 from utilitune.cli.terminal import Terminal, hand_over, say
 from utilitune.domain import RunStatus
 from utilitune.errors import DataError, UsageError
-from utilitune.outside import json_text, printable, shell_word
+from utilitune.errors.outside import json_text, printable, shell_word
 from utilitune.store import read_run_folder
 
 EVIL = "\x1b]0;owned\x07\x1b[31m\x9b5n\u202e"

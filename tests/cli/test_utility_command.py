@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dashboard.stored_runs import small_run
+from reports.dashboard.stored_runs import small_run
 from utilitune.cli import build_app
 from utilitune.errors import UsageError, UtilituneError, UtilityError
 

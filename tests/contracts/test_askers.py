@@ -19,6 +19,7 @@ from live.simulated_scenarios import behaviour, make_scenario
 from rivals.packages.playgrounds import Sweep
 from utilitune import Tuner
 from utilitune.domain import Measure, RunStatus
+from utilitune.domain.stopping import NO_LIMIT, Budget
 from utilitune.errors import StoppedError, TargetError
 from utilitune.execution.backend import Job
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
@@ -30,7 +31,6 @@ from utilitune.live.running import open_store, run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.rivals.packages.live import Match, play_into
 from utilitune.scenario import FailurePolicy, ListedInstances, Scenario
-from utilitune.stopping import NO_LIMIT, Budget
 from utilitune.store import ConfigurationRecord, Origin, RunFolder, read_run_folder
 from utilitune.targets.base import Invocation
 

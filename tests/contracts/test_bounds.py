@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from utilitune.bounds import hoeffding
-from utilitune.bounds.betting import INFINITE, lower_bound, upper_bound
-from utilitune.bounds.paired import difference_bound
+from utilitune.procedures.bounds import hoeffding
+from utilitune.procedures.bounds.betting import INFINITE, lower_bound, upper_bound
+from utilitune.procedures.bounds.paired import difference_bound
 from utilitune.utility import LogLaplace
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rivals.packages.playgrounds import SCENARIO, Program, played_live, rows_on_a_line
+from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
 from utilitune.rivals.packages import PEERS
 from utilitune.rivals.rival import play_rival
-from utilitune.stopping import Budget
 
 BUDGET = Budget(max_time_s=120.0)
 LONGEST_S = 10.0

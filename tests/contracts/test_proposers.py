@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proposers.imagined_tasks import SPACE, UTILITY
-from utilitune.proposers.model_guided import ModelGuidedProposer
-from utilitune.proposers.random import RandomDraws
-from utilitune.proposers.rows import RowProposer
+from search.proposers.imagined_tasks import SPACE, UTILITY
+from utilitune.search.proposers.model_guided import ModelGuidedProposer
+from utilitune.search.proposers.random import RandomDraws
+from utilitune.search.proposers.rows import RowProposer
 from utilitune.testing import ContractError, DrawsSuite, ProposerSuite
 
 FEATURES = np.random.default_rng(5).random((20, 3))

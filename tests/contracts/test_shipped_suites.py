@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from utilitune.bounds.betting import lower_bound, upper_bound
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
+from utilitune.procedures.bounds.betting import lower_bound, upper_bound
 from utilitune.store import MemoryStore, open_run_folder
 from utilitune.testing import BackendSuite, BoundSuite, ContractError, StoreSuite
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from utilitune.domain import RunStatus
+from utilitune.domain.stopping import Budget
 from utilitune.errors import TargetError
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import read_scenario
-from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 from utilitune.targets.wrappers import REJECTED
 

@@ -39,13 +39,13 @@ from utilitune.data.arff import read_arff
 from utilitune.data.pickle_scan import scan
 from utilitune.data.reading import read_matrix
 from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopReason
+from utilitune.domain.stopping import Budget
 from utilitune.execution import leftovers
 from utilitune.execution.output import OutputCollector
 from utilitune.live.result import RunResult
 from utilitune.live.rows import named_rows
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
-from utilitune.proposers.instance_features import read_instance_features
 from utilitune.scenario import ListedInstances
 from utilitune.scenario.cluster_reader import read_cluster
 from utilitune.scenario.dialects import read_scenario
@@ -54,9 +54,9 @@ from utilitune.scenario.dialects.instance_lists import read_entries
 from utilitune.scenario.features import read_feature_table, read_features
 from utilitune.scenario.quality_reader import read_references
 from utilitune.scenario.target_reader import answers_file
+from utilitune.search.proposers.instance_features import read_instance_features
 from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
-from utilitune.stopping import Budget
 from utilitune.store import Snapshot, open_run_folder, read_run_folder
 from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
 from utilitune.targets.base import Ending, Invocation, RawResult

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from live.simulated_scenarios import behaviour, make_scenario
+from utilitune.domain.stopping import Budget
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import Scenario
-from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 
 CASES = {

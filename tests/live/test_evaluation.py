@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from utilitune.bounds.interval import mean_interval
 from utilitune.domain import Measure, Progress, RunOutcome, RunRequest, RunStatus
 from utilitune.errors import ScenarioError, StoreError, UsageError
 from utilitune.execution.machine import available_cores
@@ -28,6 +27,7 @@ from utilitune.live.evaluation import (
 )
 from utilitune.live.grid import settled
 from utilitune.live.task import Task
+from utilitune.procedures.bounds.interval import mean_interval
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
 from utilitune.spaces import ParameterSpace
 from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot

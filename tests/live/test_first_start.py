@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from live.simulated_scenarios import backend, make_scenario
+from utilitune.domain.stopping import Budget
 from utilitune.live.first_start import FRESH_FROM, announced_gamma
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, Population
 from utilitune.spaces import ParameterSpace
-from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 from utilitune.store.records import Origin
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import utilitune
-from dashboard.stored_runs import HOSTILE, Writer, small_run
+from reports.dashboard.stored_runs import HOSTILE, Writer, small_run
 from utilitune.domain import Promise, no_promise
 from utilitune.errors import StoreError, UsageError
-from utilitune.standing.card import line
+from utilitune.live.standing.card import line
 
 if TYPE_CHECKING:
     from pathlib import Path

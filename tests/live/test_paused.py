@@ -10,6 +10,7 @@ import pytest
 
 from live.simulated_scenarios import behaviour, make_scenario
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
+from utilitune.domain.stopping import Budget
 from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.asker import UnderWay
@@ -17,7 +18,6 @@ from utilitune.live.paused import LEAST_S, PausedRuns
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import CommandSpec, ListedInstances, Population, read_scenario
-from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 from utilitune.targets.base import Command, Ending, Invocation, RawResult
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cli.live_runs import Toy
+from utilitune.domain.stopping import Budget
 from utilitune.live.live_run import LiveRun, Terms
 from utilitune.live.proof import Proof
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import read_scenario
-from utilitune.stopping import Budget
 from utilitune.store import MemoryStore, RunFolderReader, read_run_folder
 
 if TYPE_CHECKING:

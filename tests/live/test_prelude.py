@@ -16,6 +16,7 @@ import pytest
 from cli.live_runs import Toy
 from live.simulated_scenarios import backend, make_scenario
 from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus
+from utilitune.domain.stopping import Budget, interrupted
 from utilitune.live import prelude as module
 from utilitune.live import running
 from utilitune.live.asker import Again, Done, Ended, Join, Make, Room, UnderWay
@@ -30,7 +31,6 @@ from utilitune.procedures.naming import ProcedureSpec
 from utilitune.scenario import Population, read_scenario
 from utilitune.scenario.model import SearchRules
 from utilitune.spaces import Assignment
-from utilitune.stopping import Budget, interrupted
 from utilitune.store import MemoryStore
 from utilitune.store.records import ConfigurationRecord
 from utilitune.store.records import Origin as StoredOrigin

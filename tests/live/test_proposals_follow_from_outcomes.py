@@ -10,13 +10,13 @@ import pytest
 
 from live.simulated_scenarios import make_scenario, runtime_s
 from utilitune import Tuner
+from utilitune.domain.stopping import Budget
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live import supply
 from utilitune.live.running import run_scenario, settings_of
-from utilitune.proposers.model_guided import ModelGuidedProposer
 from utilitune.scenario import ListedInstances, Population
+from utilitune.search.proposers.model_guided import ModelGuidedProposer
 from utilitune.spaces import ParameterSpace
-from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 from utilitune.store.records import Origin
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from live.simulated_scenarios import backend, make_scenario
+from utilitune.domain.stopping import Budget
 from utilitune.live.events import (
     ConfigurationJoined,
     LeaderChanged,
@@ -15,7 +16,6 @@ from utilitune.live.events import (
     RunStopped,
 )
 from utilitune.live.running import run_scenario, settings_of
-from utilitune.stopping import Budget
 
 
 def test_every_event_is_heard_in_order(tmp_path: Path):

@@ -9,6 +9,7 @@ import pytest
 
 from live.simulated_scenarios import backend, behaviour, make_scenario, runtime_s
 from utilitune.domain import Measure, RunStatus
+from utilitune.domain.stopping import Audience, Budget
 from utilitune.errors import StoreError, TargetError, UsageError
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live import live_run, running
@@ -17,7 +18,6 @@ from utilitune.live.result import RunResult
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.supply import ConfigurationSupply
 from utilitune.scenario import FailurePolicy, ListedInstances, instance_source
-from utilitune.stopping import Audience, Budget
 from utilitune.store import read_run_folder
 
 PROCEDURES = {

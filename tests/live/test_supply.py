@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from live.simulated_scenarios import backend, make_scenario
+from utilitune.domain.stopping import Budget
 from utilitune.errors import DataError, UsageError
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.supply import ConfigurationSupply, Proposing, model_for
@@ -14,11 +15,10 @@ from utilitune.live.task import Task
 from utilitune.procedures.engine import Origin
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.naming import build_engine
-from utilitune.proposers.background import BackgroundProposals
-from utilitune.proposers.fitting import ImmediateProposals
 from utilitune.scenario import ListedInstances, Population
+from utilitune.search.proposers.background import BackgroundProposals
+from utilitune.search.proposers.fitting import ImmediateProposals
 from utilitune.spaces import ParameterSpace
-from utilitune.stopping import Budget
 from utilitune.store import MemoryStore, Snapshot, read_run_folder
 from utilitune.store.records import ConfigurationRecord
 from utilitune.store.records import Origin as StoredOrigin

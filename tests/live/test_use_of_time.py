@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from live.simulated_scenarios import backend, make_scenario
+from utilitune.domain.stopping import Budget
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.use_of_time import FACT, UseOfTime
-from utilitune.stopping import Budget
 from utilitune.store import MemoryStore, Snapshot, read_run_folder
 
 if TYPE_CHECKING:

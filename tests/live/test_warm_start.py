@@ -11,13 +11,13 @@ import pytest
 
 from live.simulated_scenarios import backend, make_scenario
 from utilitune import Tuner, whatif_run
+from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
 from utilitune.live.result import RunResult
 from utilitune.live.reusing import EarlierRuns
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, Population, StopRules, instance_source
 from utilitune.spaces import Assignment, ParameterSpace
-from utilitune.stopping import Budget
 from utilitune.store import read_run_folder
 from utilitune.store.records import Origin
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus, TracePoint
+from utilitune.live.standing.worths import seen
 from utilitune.procedures.anytime_evidence import AnytimeEvidence, RecordedLooks
 from utilitune.procedures.evidence import is_known
-from utilitune.standing.worths import seen
 from utilitune.store.records import ConfigurationRecord, Origin
 from utilitune.utility import Step, Uniform
 

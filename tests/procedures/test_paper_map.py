@@ -27,8 +27,7 @@ def in_the_docstring() -> list[str]:
 
 def exists(name: str) -> bool:
     room, *attributes = name.split(".")
-    path = "utilitune." if room == "bounds" else "utilitune.procedures."
-    module = importlib.import_module(path + room)
+    module = importlib.import_module(f"utilitune.procedures.{room}")
     for index, attribute in enumerate(attributes):
         if not hasattr(module, attribute):
             module = importlib.import_module(f"{module.__name__}.{attribute}")

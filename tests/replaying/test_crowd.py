@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from utilitune import ProcedureSpec, Recording, replay
+from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
 from utilitune.execution.simulated_cluster import Conditions
 from utilitune.replaying.crowd import CrowdResult, simulate
-from utilitune.stopping import Budget
 
 DATA = "synthetic:rows=30,columns=800,seed=4,cutoff_s=600"
 WAGER = ProcedureSpec(epsilon=0.2)

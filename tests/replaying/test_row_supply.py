@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from utilitune import ProcedureSpec, RuntimeMatrix, parse_utility, replay
+from utilitune.domain.stopping import Budget
 from utilitune.procedures.engine import Origin, PauseAt
 from utilitune.procedures.naming import build_engine
 from utilitune.procedures.wager import WagerEngine
 from utilitune.replaying.recording import Recording
 from utilitune.replaying.row_supply import RowSupply, row_supply
-from utilitune.stopping import Budget
 
 UTILITY = parse_utility("log-laplace(k0=10)")
 GROWING = ProcedureSpec("wager", delta=0.1, growth="adaptive", epsilon=0.05)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.stored_runs import small_run
+from reports.dashboard.stored_runs import small_run
 from utilitune.data import read_matrix
 from utilitune.errors import UsageError, UtilituneError
 from utilitune.reports.contest import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import utilitune
-from dashboard.stored_runs import Writer, small_run
+from reports.dashboard.stored_runs import Writer, small_run
 from utilitune.errors import MissingExtraError, StoreError
 from utilitune.reports import plots as plots_module
 from utilitune.reports.plots import Plots

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.live_runs import Toy, invoke
-from dashboard.stored_runs import HOSTILE, Writer, small_run
+from reports.dashboard.stored_runs import HOSTILE, Writer, small_run
 from utilitune.errors import UsageError
 from utilitune.reports import page
 from utilitune.reports.page import html_report, json_in_html

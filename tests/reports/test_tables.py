@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import utilitune
-from dashboard.stored_runs import small_run
+from reports.dashboard.stored_runs import small_run
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:

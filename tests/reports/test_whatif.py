@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from utilitune.bounds.every_utility import CensoredRuns, band_width
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.errors import StoreError, UsageError, UtilityError
+from utilitune.procedures.bounds.every_utility import CensoredRuns, band_width
 from utilitune.reports import whatif as module
 from utilitune.reports.whatif import UtilityFamily, WhatIf, whatif, whatif_run
 from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot, open_run_folder

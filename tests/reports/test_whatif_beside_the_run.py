@@ -15,16 +15,16 @@ import numpy as np
 import pytest
 from tests.live.simulated_scenarios import backend, make_scenario
 
-from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.data import RuntimeMatrix
+from utilitune.domain.stopping import Budget
 from utilitune.live.running import run_scenario, settings_of
+from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 from utilitune.reports.whatif import WhatIf, whatif, whatif_run
 from utilitune.scenario import Population
-from utilitune.stopping import Budget
 from utilitune.utility import LogLaplace, Step, Uniform, Utility
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.errors import UsageError
+from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.reports.files import check_picture, write_picture
 from utilitune.reports.whatif import FamilyAnswer, UtilityFamily, whatif
 from utilitune.reports.whatif_figure import epsilon_over_family

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune import Recording, RuntimeMatrix
+from utilitune.domain.stopping import Budget
 from utilitune.rivals.rival import RecordedRuns, Rival, Standing, play_rival
-from utilitune.stopping import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

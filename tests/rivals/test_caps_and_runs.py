@@ -7,10 +7,10 @@ import pytest
 
 from rivals.recorded_runs import constant, exponential, play, recorded
 from utilitune import UtilituneError
+from utilitune.domain.stopping import Budget
 from utilitune.rivals import bernstein_race as kernel
 from utilitune.rivals.caps_and_runs import CapsAndRuns, Precision
 from utilitune.rivals.rival import RecordedRuns, play_rival
-from utilitune.stopping import Budget
 
 TINY = kernel.RaceRules(
     slice_s=10.0,

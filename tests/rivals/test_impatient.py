@@ -7,10 +7,10 @@ import pytest
 
 from rivals.recorded_runs import constant, exponential, play, recorded
 from utilitune import UtilituneError
+from utilitune.domain.stopping import Budget
 from utilitune.rivals import bernstein_race as kernel
 from utilitune.rivals.impatient import ImpatientCapsAndRuns, pool_sizes, precheck_instances
 from utilitune.rivals.rival import play_rival
-from utilitune.stopping import Budget
 
 
 def test_pool_sizes_by_hand():

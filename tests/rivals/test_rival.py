@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from rivals.recorded_runs import constant, exponential, play, recorded
 from utilitune import Recording, RuntimeMatrix
+from utilitune.domain.stopping import Budget
 from utilitune.replaying.replay import replay_rival
 from utilitune.rivals.naming import RIVALS
 from utilitune.rivals.rival import Draws, Rival, play_rival
 from utilitune.rivals.successive_halving import SuccessiveHalving
-from utilitune.stopping import Budget
 
 PLAYERS: dict[str, Rival] = {
     "successive-halving": RIVALS["successive-halving"](budget=4000),

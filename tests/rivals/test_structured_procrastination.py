@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from rivals.recorded_runs import constant, exponential, play, recorded
 from utilitune import UtilituneError
+from utilitune.domain.stopping import Budget
 from utilitune.rivals import structured_procrastination as spc
 from utilitune.rivals.rival import play_rival
 from utilitune.rivals.structured_procrastination import StructuredProcrastination
-from utilitune.stopping import Budget
 
 
 def sums_of(times_s: np.ndarray) -> np.ndarray:

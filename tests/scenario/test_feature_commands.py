@@ -12,10 +12,10 @@ import pytest
 
 from utilitune.errors import ScenarioError
 from utilitune.live.task import Task
-from utilitune.proposers.instance_features import read_instance_features
 from utilitune.scenario import ListedInstances, Scenario, read_scenario
 from utilitune.scenario.features import read_feature_table
 from utilitune.scenario.writer import write_scenario
+from utilitune.search.proposers.instance_features import read_instance_features
 
 SCENARIO = """
 utility = "uniform(k0=1)"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from utilitune.bounds import every_utility
-from utilitune.bounds.every_utility import CensoredRuns, UtilityBands, band_width
+from utilitune.procedures.bounds import every_utility
+from utilitune.procedures.bounds.every_utility import CensoredRuns, UtilityBands, band_width
 from utilitune.reports.whatif import whatif
 from utilitune.utility import Exponential, LogLaplace, Step, Uniform
 

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from utilitune import ProcedureSpec, RuntimeMatrix, Utility, parse_utility
+from utilitune.domain.stopping import Budget
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import SCHEDULES, listed_schedule
 from utilitune.procedures.naming import build_engine
 from utilitune.replaying.replay import drive
-from utilitune.stopping import Budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable

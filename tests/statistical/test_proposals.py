@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import beta
 
-from utilitune.bounds.betting import lower_bound
-from utilitune.proposers.base import Runs
-from utilitune.proposers.model_guided import ModelGuidedProposer
+from utilitune.procedures.bounds.betting import lower_bound
+from utilitune.search.proposers.base import Runs
+from utilitune.search.proposers.model_guided import ModelGuidedProposer
 from utilitune.spaces import ParameterSpace
 from utilitune.utility import parse_utility
 

@@ -11,8 +11,8 @@ import sys
 import numpy as np
 import pytest
 
-from utilitune.bounds.betting import lower_bound
 from utilitune.data import RuntimeMatrix
+from utilitune.procedures.bounds.betting import lower_bound
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from dashboard.stored_runs import Writer
+from reports.dashboard.stored_runs import Writer
 from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from benchmarks.search.solvers.instances import formula, model, program
 
-from utilitune.demo.task import solver_path
+from utilitune.scenario.demo.task import solver_path
 from utilitune.spaces.dialects import read_parameter_file
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.demo.ordering import ordering_formula
+from utilitune.scenario.demo.ordering import ordering_formula
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
+from utilitune.domain.stopping import NO_LIMIT
 from utilitune.errors import UsageError
 from utilitune.live.asker import Again, Ended, Join, Nominate, Room, pair_of
 from utilitune.live.hunting import OWN_METHODS
@@ -19,7 +20,6 @@ from utilitune.live.proof import Proof
 from utilitune.live.running import RunSettings, asker_for
 from utilitune.procedures.naming import ProcedureSpec
 from utilitune.scenario.model import Population
-from utilitune.stopping import NO_LIMIT
 from utilitune.store.records import Origin
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import typer
 from utilitune.cli.mistakes import CommandGroup, Misunderstood, sentence, showed_help
 from utilitune.cli.texts import INTERRUPTED
 from utilitune.errors import UtilituneError
-from utilitune.outside import printable, shortened
+from utilitune.errors.outside import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

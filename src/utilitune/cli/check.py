@@ -187,7 +187,7 @@ def _start_up_s(
 
 def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
     from utilitune.domain import RunStatus
-    from utilitune.outside import shortened
+    from utilitune.errors.outside import shortened
     from utilitune.scenario.model import CommandSpec, RecordedSpec
     from utilitune.scenario.overlap import trained_on
     from utilitune.utility import format_duration
@@ -292,7 +292,7 @@ def _print_scenario(task: Task, path: Path) -> None:
 
 def _print_trial(task: Task, trial: Trial) -> None:
     from utilitune.cli.texts import memory_text
-    from utilitune.outside import printable
+    from utilitune.errors.outside import printable
     from utilitune.utility import format_duration
 
     outcome = trial.outcome

@@ -27,10 +27,10 @@ def demo(
     from utilitune.cli.places import default_folder
     from utilitune.cli.run import GoalOptions, WayOptions, work_on
     from utilitune.cli.texts import words
-    from utilitune.demo import prepare
     from utilitune.domain import require_positive
     from utilitune.reports.figures import epsilon_over_time
     from utilitune.reports.files import write_picture
+    from utilitune.scenario.demo import prepare
     from utilitune.store import read_run_folder
     from utilitune.utility import format_duration, parse_duration
 

@@ -21,10 +21,10 @@ from utilitune.cli.terminal import Terminal
 from utilitune.cli.texts import WARMING_UP
 from utilitune.domain import rounded_up
 from utilitune.errors import UtilituneError
-from utilitune.outside import shortened
-from utilitune.standing.card import compared
-from utilitune.standing.standing import gain_in_words
-from utilitune.standing.terms import without_epsilon
+from utilitune.errors.outside import shortened
+from utilitune.live.standing.card import compared
+from utilitune.live.standing.standing import gain_in_words
+from utilitune.live.standing.terms import without_epsilon
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from utilitune.errors import UtilituneError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from utilitune.standing import Standing
+    from utilitune.live.standing import Standing
 
 _SHORTEST_PAUSE_S = 2.0
 _SHARE = 50.0
@@ -57,8 +57,8 @@ class NumbersBeside:
 
     def look(self) -> None:
         """Read the numbers once."""
+        from utilitune.live.standing import standing_of
         from utilitune.live.task import Task
-        from utilitune.standing import standing_of
         from utilitune.store import read_run_folder
 
         if self._folder is None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from utilitune.data import RuntimeMatrix
+    from utilitune.domain.stopping import Budget
     from utilitune.procedures.growth import Schedule
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.rivals.rival import Rival
-    from utilitune.stopping import Budget
 
 _SHARED = {
     "data",
@@ -260,7 +260,7 @@ class LimitOptions:
         """The same as numbers."""
         import math
 
-        from utilitune.stopping import Audience, Budget
+        from utilitune.domain.stopping import Audience, Budget
         from utilitune.utility import parse_duration
 
         time_s = math.inf if self.max_time is None else parse_duration(self.max_time)

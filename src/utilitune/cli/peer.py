@@ -13,9 +13,9 @@ from utilitune.cli.terminal import Terminal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import Standing
     from utilitune.scenario.model import Scenario
-    from utilitune.stopping import Budget
 
 
 def peer(
@@ -94,8 +94,8 @@ def _budget(
     import math
     from dataclasses import replace
 
+    from utilitune.domain.stopping import Audience, Budget
     from utilitune.rivals.packages.live import budget_of
-    from utilitune.stopping import Audience, Budget
     from utilitune.utility import parse_duration
 
     if max_time is None and max_wall_time is None and max_runs is None:

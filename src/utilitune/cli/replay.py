@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from utilitune.data import RuntimeMatrix
     from utilitune.domain import Progress
+    from utilitune.domain.stopping import Budget
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.replaying.replay import ReplayResult, RivalResult
     from utilitune.rivals.rival import Rival
-    from utilitune.stopping import Budget
     from utilitune.utility import SolutionUtility, Utility
 
 

@@ -12,7 +12,7 @@ from utilitune.cli.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from utilitune.reproduction import FigureReport
+    from utilitune.reports.reproduction import FigureReport
 
 _QUICK_SEEDS = 2
 _SEEDS = 5
@@ -55,8 +55,8 @@ def reproduce(
     """
     from utilitune.cli.texts import INTERRUPTED, run_bar
     from utilitune.execution.machine import available_cores
-    from utilitune.reproduction import Effort
-    from utilitune.reproduction import reproduce as make
+    from utilitune.reports.reproduction import Effort
+    from utilitune.reports.reproduction import reproduce as make
     from utilitune.utility import parse_duration
 
     usual = _QUICK_SEEDS if quick else _SEEDS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.segment import Segment
 
-from utilitune.outside import printable
+from utilitune.errors.outside import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.data import RuntimeMatrix
+    from utilitune.domain.stopping import Budget
     from utilitune.replaying.replay import RivalResult
     from utilitune.rivals.rival import Rival, Standing
-    from utilitune.stopping import Budget
     from utilitune.utility import SolutionUtility, Utility
 
 

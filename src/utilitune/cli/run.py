@@ -44,7 +44,7 @@ class GoalOptions:
     def put_into(self, settings: RunSettings) -> RunSettings:
         """Settings with these goals in place of the scenario's, where there are any."""
         from utilitune.domain import require_whole
-        from utilitune.stopping import Audience
+        from utilitune.domain.stopping import Audience
         from utilitune.utility import parse_duration
 
         spec, budget = settings.specification, replace(settings.budget, audience=Audience.COMMAND_LINE)

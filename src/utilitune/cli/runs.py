@@ -8,7 +8,7 @@ import typer
 
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import Terminal, hand_over
-from utilitune.outside import printable
+from utilitune.errors.outside import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

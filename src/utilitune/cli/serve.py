@@ -34,9 +34,9 @@ def serve(
     - `utilitune serve one.run other.run --port 0`
     """
     from utilitune.cli.texts import words
-    from utilitune.dashboard.serving import Address
-    from utilitune.dashboard.serving import serve as serve_runs
     from utilitune.live.places import run_folder
+    from utilitune.reports.dashboard.serving import Address
+    from utilitune.reports.dashboard.serving import serve as serve_runs
     from utilitune.store import read_run_folder
 
     folders = [run_folder(place) for place in runs or sorted(Path().glob("*.run"))]

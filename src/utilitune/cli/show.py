@@ -54,7 +54,7 @@ def _print(facts: ConfigurationFacts, runs: Sequence[dict[str, Any]], *, output:
     from rich.table import Table
 
     from utilitune.cli.texts import paragraphs, words
-    from utilitune.outside import printable
+    from utilitune.errors.outside import printable
     from utilitune.store.records import Origin
 
     say = words().print

@@ -81,7 +81,7 @@ class Look:
     def at(cls, store: RunFolderReader, folder: Path) -> Look:
         """Look at a run now."""
         from utilitune.live.result import RunResult
-        from utilitune.standing.standing import elapsed_s
+        from utilitune.live.standing.standing import elapsed_s
 
         owner = store.owner()
         sessions = store.sessions()
@@ -176,8 +176,8 @@ def _drawn(look: Look) -> RenderableType:
 def _facts(look: Look) -> Iterator[tuple[str, str]]:
     from utilitune.cli.summary import epsilon_sentences, utility_sentences
     from utilitune.domain import rounded_up
-    from utilitune.outside import printable
-    from utilitune.standing.card import compared
+    from utilitune.errors.outside import printable
+    from utilitune.live.standing.card import compared
     from utilitune.utility import format_duration
 
     yield "state", look.state()

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from utilitune.cli.texts import headed, prose, words
-from utilitune.standing.card import compared, spent
+from utilitune.live.standing.card import compared, spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from utilitune.outside import json_text, printable, storable
+from utilitune.errors.outside import json_text, printable, storable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from utilitune.cli.terminal import Terminal
-from utilitune.outside import printable
+from utilitune.errors.outside import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ import typer
 
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import hand_over, say
-from utilitune.outside import json_text
+from utilitune.errors.outside import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -48,7 +48,7 @@ class FamilyOptions:
 
 def _value(text: str) -> float:
     """A time, or a number or share in a utility of the quality."""
-    from utilitune.outside import number_in
+    from utilitune.errors.outside import number_in
     from utilitune.utility import parse_duration
 
     if text.strip().endswith("%"):

@@ -21,7 +21,7 @@ from utilitune.data.arff import ArffTable, read_arff
 from utilitune.data.files import read_text
 from utilitune.data.matrix import RuntimeMatrix
 from utilitune.errors import DataError, did_you_mean
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

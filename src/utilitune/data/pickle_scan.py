@@ -15,7 +15,7 @@ import pickletools
 import numpy as np
 from numpy.typing import NDArray
 
-from utilitune.compiled import compiled, inlined, new_record
+from utilitune.domain.compiled import compiled, inlined, new_record
 
 PLAIN, NOT_PLAIN, LEFT_TO_THE_READER = 1, 2, 3
 """What a scan finds: plain data; something else; an object of a class, which the reader refuses by name."""

@@ -24,7 +24,7 @@ from utilitune.data.matrix import RuntimeMatrix
 from utilitune.data.pickle_scan import NOT_PLAIN, scan
 from utilitune.data.unfolding import most_unfolded, require_room
 from utilitune.errors import DataError
-from utilitune.outside import shortened
+from utilitune.errors.outside import shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

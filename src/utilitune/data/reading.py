@@ -38,7 +38,7 @@ from utilitune.data.shipping import PREFIX, SHIPPED, read_shipped
 from utilitune.data.synthetic import LOOKALIKES, generate, parse_synthetic
 from utilitune.data.tables import read_csv, write_csv
 from utilitune.errors import DataError, UsageError, did_you_mean
-from utilitune.outside import exists, is_folder
+from utilitune.errors.outside import exists, is_folder
 from utilitune.utility.durations import parse_duration
 
 if TYPE_CHECKING:

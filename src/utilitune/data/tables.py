@@ -25,7 +25,7 @@ import numpy as np
 from utilitune.data.files import read_text, replacing
 from utilitune.data.matrix import RuntimeMatrix
 from utilitune.errors import DataError, UsageError
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

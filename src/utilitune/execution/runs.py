@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from utilitune.domain import Measure, RunOutcome, RunStatus, TracePoint
 from utilitune.errors import TargetError
+from utilitune.errors.outside import storable
 from utilitune.execution.backend import OUTPUT_BYTES, Job, RunLimits
-from utilitune.outside import storable
 from utilitune.targets.base import (
     Command,
     Ending,

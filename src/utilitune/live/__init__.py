@@ -11,6 +11,7 @@
 - `collecting`, `evaluation`: a matrix of runtimes; the answer against the default;
 - `supply`: configurations by number; `reusing`: runs of an earlier run folder that count in a new one;
 - `places`, `rows`, `progress_line`: where a run is kept; its runs as rows; one line of how far it is;
+- `standing`: how a run stands, in numbers a user can act on;
 - `above`: what results are asked for and reports make;
 - `spending`, `failures`, `events`, `result`: what a run costs, when a target is broken, what listeners hear,
   what a run found.

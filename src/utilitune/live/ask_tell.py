@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason
+from utilitune.domain.stopping import interrupted
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.live.asker import pair_of
 from utilitune.live.configuring import Settings, Space, scenario_around
@@ -24,7 +25,6 @@ from utilitune.live.running import asker_for, check_resumed, open_store, setting
 from utilitune.live.task import Task
 from utilitune.procedures.naming import warm_up
 from utilitune.scenario import FunctionSpec, Scenario, read_scenario
-from utilitune.stopping import interrupted
 from utilitune.targets.function import MADE_OUTSIDE
 
 if TYPE_CHECKING:

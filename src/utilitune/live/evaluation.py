@@ -11,7 +11,7 @@ its uncertainty. The percentile interval is a little too narrow for small sample
 outwards to Φ(√(n/(n−1)) · t(α/2, n−1)), the expanded percentile interval (T. Hesterberg, "What Teachers
 Should Know About the Bootstrap", The American Statistician 69(4), 2015). It holds approximately, not by
 proof: losses too rare to be in the sample are in none of the draws. The other is proved, see
-`utilitune.bounds.interval`, and covers them. A configuration is better than the default only if both
+`procedures.bounds.interval`, and covers them. A configuration is better than the default only if both
 intervals say so, so that is claimed wrongly with probability at most 2.5 %, and "worse" likewise, for every
 distribution of independent test instances.
 
@@ -27,12 +27,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from utilitune.bounds.interval import mean_interval
 from utilitune.domain import RunOutcome, RunStatus, require_positive
 from utilitune.errors import ScenarioError, StoreError, UsageError
 from utilitune.live.grid import Grid, complete
 from utilitune.live.live_run import crowding
 from utilitune.live.task import Task
+from utilitune.procedures.bounds.interval import mean_interval
 from utilitune.scenario.model import ListedInstances, Population
 from utilitune.scenario.overlap import trained_on
 from utilitune.store import Snapshot, open_run_folder

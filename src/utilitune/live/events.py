@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopReason
-    from utilitune.stopping import Budget
+    from utilitune.domain.stopping import Budget
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,10 +24,10 @@ import math
 from typing import TYPE_CHECKING
 
 from utilitune.domain import StopReason
+from utilitune.domain.stopping import EPSILON_REACHED
 from utilitune.live.asker import Again, Done, Join, Joining, Make, Nominate, Wanted, pair_of
 from utilitune.procedures.engine import Origin
 from utilitune.spaces import Assignment
-from utilitune.stopping import EPSILON_REACHED
 from utilitune.store.records import Origin as StoredOrigin
 
 if TYPE_CHECKING:

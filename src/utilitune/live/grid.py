@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus, StopReason
+from utilitune.domain.stopping import ABORTED, INTERRUPTED, NO_LIMIT, TARGET_FAILS, Budget, finished
 from utilitune.errors import StoppedError, TargetError
 from utilitune.execution.backend import TellsNews
 from utilitune.live.asker import Done, Make, Wanted, pair_of
@@ -18,7 +19,6 @@ from utilitune.live.driver import Driver
 from utilitune.live.events import Listeners, RunEnded
 from utilitune.live.live_run import LiveRun, Terms
 from utilitune.procedures.pair_runtime import NOTHING_SEEN, PairRuntime
-from utilitune.stopping import ABORTED, INTERRUPTED, NO_LIMIT, TARGET_FAILS, Budget, finished
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

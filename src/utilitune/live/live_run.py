@@ -19,6 +19,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Measure
+from utilitune.domain.stopping import (
+    NO_LIMIT,
+    Budget,
+    LogSpacing,
+    aborted,
+    failed,
+    interrupted,
+    stop_requested,
+    target_fails,
+)
 from utilitune.errors import UtilituneError
 from utilitune.execution.machine import available_cores, cores_text, oversubscribed
 from utilitune.live.asker import Again, Done, Ended, Join, Make, Nominate, Room, UnderWay, pair_of
@@ -38,16 +48,6 @@ from utilitune.live.spending import Spending, elapsed_s
 from utilitune.live.task import task_text
 from utilitune.live.use_of_time import UseOfTime
 from utilitune.spaces import Assignment
-from utilitune.stopping import (
-    NO_LIMIT,
-    Budget,
-    LogSpacing,
-    aborted,
-    failed,
-    interrupted,
-    stop_requested,
-    target_fails,
-)
 from utilitune.store.base import note_once
 from utilitune.store.records import RunRecord
 from utilitune.targets.base import Invocation

@@ -14,6 +14,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from utilitune.domain.stopping import EPSILON_REACHED
 from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted
 from utilitune.live.first_start import fresh_from, settled
 from utilitune.live.reusing import CONDITION
@@ -22,8 +23,7 @@ from utilitune.procedures.engine import BegunRun, Halt, Origin, PauseAt
 from utilitune.procedures.looking_ahead import LookAhead
 from utilitune.procedures.naming import build_engine
 from utilitune.procedures.orders import fresh_order, new_entropy
-from utilitune.proposers.base import first_fresh_position
-from utilitune.stopping import EPSILON_REACHED
+from utilitune.search.proposers.base import first_fresh_position
 from utilitune.store.base import note_once
 
 if TYPE_CHECKING:

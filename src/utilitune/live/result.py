@@ -13,18 +13,18 @@ from utilitune.live.above import reports
 from utilitune.live.places import run_folder
 from utilitune.live.reusing import condition_of
 from utilitune.live.rows import named_rows
+from utilitune.live.standing import standing_of
+from utilitune.live.standing.card import compared, html_table, line, spent
 from utilitune.live.task import Task
 from utilitune.live.use_of_time import UseOfTime
 from utilitune.procedures.naming import PROCEDURES
-from utilitune.standing import standing_of
-from utilitune.standing.card import compared, html_table, line, spent
 from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from utilitune.domain import Progress, Promise, StopReason
-    from utilitune.standing import Standing
+    from utilitune.live.standing import Standing
     from utilitune.store.base import StoreReader
 
 _MANY_TIMEOUTS = 5

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Objective
+from utilitune.domain.stopping import TARGET_FAILS
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution.backend import TellsNews
 from utilitune.execution.simulated import SimulatedBackend
@@ -23,7 +24,6 @@ from utilitune.live.result import RunResult
 from utilitune.live.task import Task
 from utilitune.procedures.naming import specification_from_options, warm_up
 from utilitune.scenario.model import NO_SEARCH, RecordedSpec, SearchRules
-from utilitune.stopping import TARGET_FAILS
 from utilitune.store import MemoryStore, open_run_folder
 from utilitune.store.base import note_once
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from utilitune.domain.stopping import Budget
     from utilitune.execution.backend import Backend
     from utilitune.live.events import Event, View
     from utilitune.live.prelude import Prelude
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.scenario.model import Scenario
     from utilitune.spaces import Assignment
-    from utilitune.stopping import Budget
     from utilitune.store.base import Store
 
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.errors import MissingExtraError
 from utilitune.procedures.engine import Origin
-from utilitune.proposers.background import BackgroundProposals
-from utilitune.proposers.base import Runs, Turns, first_fresh_position
-from utilitune.proposers.fitting import ImmediateProposals
-from utilitune.proposers.model_guided import ModelGuidedProposer
-from utilitune.proposers.random import RandomDraws
 from utilitune.scenario.model import Population, RecordedSpec
+from utilitune.search.proposers.background import BackgroundProposals
+from utilitune.search.proposers.base import Runs, Turns, first_fresh_position
+from utilitune.search.proposers.fitting import ImmediateProposals
+from utilitune.search.proposers.model_guided import ModelGuidedProposer
+from utilitune.search.proposers.random import RandomDraws
 from utilitune.spaces import Assignment
 from utilitune.store.base import note_once
 from utilitune.store.records import ConfigurationRecord
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from utilitune.procedures.engine import Engine, TakesProposals
     from utilitune.procedures.evidence import LiveEvidence
     from utilitune.procedures.naming import ProcedureSpec
-    from utilitune.proposers.base import Proposals
+    from utilitune.search.proposers.base import Proposals
     from utilitune.spaces import ParameterSpace
     from utilitune.store.base import Store
 

@@ -270,7 +270,7 @@ class Task:
 
     def features(self) -> NDArray[np.float64] | None:
         """What is known of the training instances, in their order."""
-        from utilitune.proposers.instance_features import read_instance_features
+        from utilitune.search.proposers.instance_features import read_instance_features
 
         instances = self.training
         if instances.count is None or (path := self.feature_file()) is None:

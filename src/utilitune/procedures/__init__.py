@@ -1,16 +1,15 @@
 """Procedures: pure engines that decide which runs to make and what they prove.
 
-A procedure is a composition. It picks a bound (`utilitune.bounds`), a captime rule, a selection and a growth
-rule; no procedure has a copy of its own of any of them.
+A procedure is a composition. It picks a bound, a captime rule, a selection and a growth rule; no procedure
+has a copy of its own of any of them.
 
 - `engine`: how a procedure is driven, and what all have in common;
 - `evidence`: the runs it reads, recorded or live;
-- `captime`, `selection`, `growth`: the rules;
+- `bounds`, `captime`, `selection`, `growth`: the rules;
 - `paper`: UP, OUP and COUP; `naive`: Naive; `wager`: the procedure that needs least time;
 - `naming`: a name and its options become an engine.
 
-From the paper (Graham & Leyton-Brown 2025) to the code; `bounds` is `utilitune.bounds`, the other names are
-those of this package:
+From the paper (Graham & Leyton-Brown 2025) to the code; the names are those of this package:
 
     ==================  =====================================  ========================================
     algorithm           line or formula                        function

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import inlined
 from utilitune.domain import require_positive
+from utilitune.domain.compiled import inlined
 from utilitune.errors import UsageError
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from utilitune.compiled import compiled
 from utilitune.domain import RunRequest
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.evidence import is_known
 
 if TYPE_CHECKING:

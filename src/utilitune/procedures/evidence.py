@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import inlined
+from utilitune.domain.compiled import inlined
 from utilitune.procedures.pair_runtime import PairRuntime
 
 if TYPE_CHECKING:

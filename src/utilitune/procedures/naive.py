@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled
 from utilitune.domain import Progress, RunRequest, StopReason, require_positive, require_probability
+from utilitune.domain.compiled import compiled
+from utilitune.domain.stopping import NOT_STOPPED, epsilon_reached
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import is_known
-from utilitune.stopping import NOT_STOPPED, epsilon_reached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

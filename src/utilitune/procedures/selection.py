@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.domain.compiled import compiled, inlined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

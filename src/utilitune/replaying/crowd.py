@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Measure, Progress, RunRequest
+from utilitune.domain.stopping import UNLIMITED_RUNS, Budget, LogSpacing
 from utilitune.errors import UsageError
 from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.simulated import SimulatedRun
@@ -23,7 +24,6 @@ from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.looking_ahead import LookAhead
 from utilitune.procedures.naming import ProcedureSpec, build_engine, warm_up
 from utilitune.replaying.recording import Recording
-from utilitune.stopping import UNLIMITED_RUNS, Budget, LogSpacing
 from utilitune.targets.base import Command, Ending
 
 if TYPE_CHECKING:

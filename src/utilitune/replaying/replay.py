@@ -20,15 +20,15 @@ from utilitune.domain import (
     StopReason,
     no_promise,
 )
+from utilitune.domain.stopping import Budget, interrupted, next_point
 from utilitune.errors import UsageError
+from utilitune.live.standing.card import compared, html_table, line, spent
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.naming import ProcedureSpec, build_engine
 from utilitune.replaying.recording import Recording
 from utilitune.replaying.row_supply import RowSupply, row_supply
 from utilitune.rivals.rival import POINTS_PER_DECADE, Rival, Standing, play_rival
 from utilitune.scenario.model import usual_smallest_captime_s
-from utilitune.standing.card import compared, html_table, line, spent
-from utilitune.stopping import Budget, interrupted, next_point
 
 if TYPE_CHECKING:
     from collections.abc import Callable

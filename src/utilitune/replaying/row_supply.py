@@ -2,7 +2,7 @@
 
 Row r is the r-th random draw, whatever was proposed before: a row that was proposed and comes up again is
 added once more, now as a draw that counts towards γ and is judged on all instances. A proposal is the row,
-among those not in play, that a forest on the rows' features likes best; see `utilitune.proposers`.
+among those not in play, that a forest on the rows' features likes best; see `utilitune.search.proposers`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 
 from utilitune.errors import MissingExtraError
 from utilitune.procedures.engine import Origin
-from utilitune.proposers.base import Runs, Turns, first_fresh_position
-from utilitune.proposers.fitting import FEWEST_CONFIGURATIONS, fitted_runs
-from utilitune.proposers.rows import RowProposer
+from utilitune.search.proposers.base import Runs, Turns, first_fresh_position
+from utilitune.search.proposers.fitting import FEWEST_CONFIGURATIONS, fitted_runs
+from utilitune.search.proposers.rows import RowProposer
 
 if TYPE_CHECKING:
     from utilitune.procedures.engine import Engine, TakesProposals

@@ -1,1 +1,4 @@
-"""Figures and tables as pure functions of what a procedure recorded."""
+"""Figures, tables and pages as pure functions of what was recorded.
+
+`dashboard` is the live page, `reproduction` makes the figures of the paper.
+"""

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from utilitune.errors import UsageError
-from utilitune.outside import json_text
+from utilitune.errors.outside import json_text
 from utilitune.scenario.dialects.r_tables import MISSING, is_column_name, written_cell
 from utilitune.scenario.writer import toml_value
 from utilitune.spaces import ParameterSpace, SpaceError

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import StoreError, TargetError, UsageError
+from utilitune.live.standing.standing import DEFAULT
+from utilitune.live.standing.worths import Estimate, Sharing, estimate, fill, kind_numbers
 from utilitune.live.task import Task, task_text
-from utilitune.standing.standing import DEFAULT
-from utilitune.standing.worths import Estimate, Sharing, estimate, fill, kind_numbers
 from utilitune.targets.base import Invocation
 from utilitune.targets.command import written
 

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.data.reading import read_matrix
 from utilitune.data.synthetic import LOOKALIKES, generate
 from utilitune.domain import rounded_up
 from utilitune.errors import UsageError, did_you_mean
+from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.reports.whatif import SolutionWhatIf, whatif, whatif_run
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
-from utilitune.standing.worths import Estimate, Sharing, estimate
+from utilitune.live.standing.worths import Estimate, Sharing, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

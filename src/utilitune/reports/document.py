@@ -17,6 +17,8 @@ import numpy as np
 
 from utilitune.errors import UtilituneError
 from utilitune.live.result import RunResult
+from utilitune.live.standing.standing import DEFAULT, elapsed_s
+from utilitune.live.standing.worths import Sharing
 from utilitune.reports.answers import FORMS
 from utilitune.reports.configuration import differences
 from utilitune.reports.digest import COLUMNS
@@ -24,8 +26,6 @@ from utilitune.reports.distributions import captime_counts, configuration_distri
 from utilitune.reports.heldout import heldout_of
 from utilitune.reports.importance import importance_of
 from utilitune.spaces.parameters import NumberParameter
-from utilitune.standing.standing import DEFAULT, elapsed_s
-from utilitune.standing.worths import Sharing
 from utilitune.store.facts import versions
 from utilitune.store.records import Origin
 from utilitune.utility.functions import shown_name
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from utilitune.live.standing.worths import Estimate
     from utilitune.live.task import Task
     from utilitune.reports.digest import RunDigest
-    from utilitune.standing.worths import Estimate
     from utilitune.store.base import StoreReader
     from utilitune.store.records import ConfigurationRecord, SessionRecord
 

@@ -10,9 +10,9 @@ import numpy as np
 from utilitune.errors import UtilituneError
 from utilitune.live.evaluation import FOLDER_NAME, Comparison, compare
 from utilitune.live.grid import settled
+from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.task import Task
 from utilitune.reports.distributions import distribution
-from utilitune.standing.standing import DEFAULT
 from utilitune.store import read_run_folder
 from utilitune.store.sqlite_errors import DATABASE_NAME
 

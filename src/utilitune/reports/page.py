@@ -15,8 +15,8 @@ import json
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from utilitune.errors.outside import storable
 from utilitune.live.task import Task
-from utilitune.outside import storable
 from utilitune.reports.digest import RunDigest
 from utilitune.reports.document import document
 

@@ -10,13 +10,13 @@ import contextlib
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from utilitune.errors.outside import printable
+from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.task import Task
-from utilitune.outside import printable
 from utilitune.reports.digest import COLUMNS, RunDigest
 from utilitune.reports.distributions import utility_curve
 from utilitune.reports.document import distributions, importance
 from utilitune.reports.figures import PALETTE, draw_promise, in_house_style, require_drawing, shown_axes
-from utilitune.standing.standing import DEFAULT
 from utilitune.utility import format_duration
 from utilitune.utility.functions import shown_name
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.bounds.every_utility import CensoredRuns
 from utilitune.domain import Objective
 from utilitune.errors import UsageError
 from utilitune.live.task import Task
+from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.procedures.judged_evidence import DEFAULT as DEFAULT_NUMBER
 from utilitune.procedures.judged_evidence import is_over
 from utilitune.scenario.model import require_runtime

@@ -4,7 +4,7 @@
 or still going on. Both give a `WhatIf`, which answers for one utility (`under`) or for a whole family of
 them (`over`): which configuration to take, how far from the best it can be at most, and over which range of
 a parameter that stays so. All answers hold at once with probability 1 − δ, however many are asked for and
-whatever was seen before asking; `utilitune.bounds.every_utility` says why.
+whatever was seen before asking; `utilitune.procedures.bounds.every_utility` says why.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from utilitune.bounds.every_utility import (
+from utilitune.domain import DEFAULT_DELTA, percent_kept, require_positive, require_probability
+from utilitune.errors import StoreError, UsageError
+from utilitune.live.reusing import condition_of
+from utilitune.procedures.bounds.every_utility import (
     CensoredRuns,
     UtilityBands,
     draw_shares,
     equal_shares,
     set_shares,
 )
-from utilitune.domain import DEFAULT_DELTA, percent_kept, require_positive, require_probability
-from utilitune.errors import StoreError, UsageError
-from utilitune.live.reusing import condition_of
 from utilitune.procedures.naming import PROCEDURES, ProcedureSpec
 from utilitune.procedures.pair_runtime import PairRuntime
 from utilitune.reports.scales import NUMBERS, Scale, measured, scale_of

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from utilitune.domain import require_probability, require_whole
+from utilitune.domain.stopping import finished
 from utilitune.errors import UsageError
 from utilitune.rivals.rival import Draws, Standing, check_optional_captime
-from utilitune.stopping import finished
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from utilitune.domain import StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import RecordedRuns
-    from utilitune.stopping import Budget
 
 
 _ROUNDING = 1e-9  # so that a quotient that is a whole number is not missed

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.domain.compiled import compiled, inlined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from utilitune.domain import StopReason, require_positive, require_probability
+from utilitune.domain.stopping import INSTANCES_EXHAUSTED, finished, next_point
 from utilitune.errors import UsageError
 from utilitune.rivals import bernstein_race as kernel
 from utilitune.rivals.rival import (
@@ -23,15 +24,14 @@ from utilitune.rivals.rival import (
     Standing,
     check_optional_captime,
 )
-from utilitune.stopping import INSTANCES_EXHAUSTED, finished, next_point
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import RecordedRuns
-    from utilitune.stopping import Budget
 
 _SMALLEST_SHARE = 1e-9  # no data suffice for less, and numbers of instances and draws stay printable
 _SHORTEST_SLICE_S = 0.001  # turns that take no time would never end

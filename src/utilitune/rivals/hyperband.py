@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from utilitune.domain import require_positive, require_whole
+from utilitune.domain.stopping import finished
 from utilitune.errors import UsageError
 from utilitune.rivals.rival import (
     Draws,
@@ -23,7 +24,6 @@ from utilitune.rivals.rival import (
     check_optional_captime,
     require_objective,
 )
-from utilitune.stopping import finished
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.domain import StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import RecordedRuns
-    from utilitune.stopping import Budget
 
 
 _FIRST_RUNS = 64  # how far to look at first for the end of a configuration's seconds

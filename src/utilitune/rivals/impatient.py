@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.domain import StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import RecordedRuns, Standing
-    from utilitune.stopping import Budget
 
 
 def pool_sizes(gamma: float, zeta: float) -> list[int]:

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from utilitune.domain import StopReason, require_positive
+from utilitune.domain.stopping import Budget, interrupted
 from utilitune.errors import UsageError
-from utilitune.stopping import Budget, interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence

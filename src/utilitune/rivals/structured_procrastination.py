@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
 from utilitune.domain import StopReason, require_positive, require_whole
+from utilitune.domain.compiled import compiled, inlined
+from utilitune.domain.stopping import INSTANCES_EXHAUSTED, next_point
 from utilitune.errors import UsageError
 from utilitune.procedures.selection import build_tournament, update_tournament
 from utilitune.rivals.rival import POINTS_PER_DECADE, Standing, check_optional_captime
-from utilitune.stopping import INSTANCES_EXHAUSTED, next_point
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from numpy.typing import NDArray
 
+    from utilitune.domain.stopping import Budget
     from utilitune.procedures.evidence import Evidence
     from utilitune.rivals.rival import RecordedRuns
-    from utilitune.stopping import Budget
 
 _SMALLEST_MULTIPLIER = 1.01  # below, hard runs would be continued practically for ever
 _SHORTEST_CAP_S = 1e-6

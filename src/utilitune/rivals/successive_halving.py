@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from utilitune.domain import require_whole
+from utilitune.domain.stopping import finished
 from utilitune.errors import UsageError
 from utilitune.rivals.rival import (
     Objective,
@@ -21,14 +22,13 @@ from utilitune.rivals.rival import (
     check_optional_captime,
     require_objective,
 )
-from utilitune.stopping import finished
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from utilitune.domain import StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import RecordedRuns
-    from utilitune.stopping import Budget
 
 
 def halving_rounds(configurations: int, budget: int) -> list[tuple[int, int]]:

@@ -8,7 +8,8 @@
 - `overlap`: test instances that are training instances, too;
 - `snapshot`: a scenario as JSON, and the fingerprint that guards a run folder;
 - `targets`: from the description of a target to one that runs;
-- `template` and `writer`: starter files, and any scenario as a commented file.
+- `template` and `writer`: starter files, and any scenario as a commented file;
+- `demo`: a real task that can be tried at once.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ import time
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
+from utilitune.errors.outside import is_file
 from utilitune.execution.watcher import guarded
-from utilitune.outside import is_file
 from utilitune.scenario.instances import program_path
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.errors import ScenarioError
-from utilitune.outside import is_file
+from utilitune.errors.outside import is_file
 from utilitune.scenario.model import CommandSpec, FunctionSpec
 
 if TYPE_CHECKING:

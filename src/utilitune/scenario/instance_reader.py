@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
-from utilitune.outside import LONGEST_PATH, exists, is_file, is_folder
+from utilitune.errors.outside import LONGEST_PATH, exists, is_file, is_folder
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances
 from utilitune.scenario.source import Table, read_text

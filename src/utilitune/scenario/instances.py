@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from utilitune.errors import ScenarioError
-from utilitune.outside import exists, is_file
+from utilitune.errors.outside import exists, is_file
 from utilitune.scenario.fingerprints import FileWatch
 from utilitune.scenario.generating import make_instance
 from utilitune.scenario.model import GeneratedInstances, InstanceSet, ListedInstances

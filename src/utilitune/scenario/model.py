@@ -20,8 +20,8 @@ from utilitune.domain import (
     require_positive,
     require_probability,
 )
+from utilitune.domain.stopping import Audience, Budget
 from utilitune.errors import ScenarioError
-from utilitune.stopping import Audience, Budget
 from utilitune.targets.verdict import VerdictRules
 from utilitune.utility import Goal
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from utilitune.domain import Measure, Objective
 from utilitune.errors import ScenarioError, UtilityError, did_you_mean
-from utilitune.outside import is_file, number_in
+from utilitune.errors.outside import is_file, number_in
 from utilitune.scenario.model import (
     CommandSpec,
     FailurePolicy,

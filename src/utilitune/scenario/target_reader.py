@@ -9,7 +9,7 @@ from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ScenarioError, did_you_mean
-from utilitune.outside import exists, is_file, is_folder
+from utilitune.errors.outside import exists, is_file, is_folder
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import CommandSpec, FunctionSpec, RecordedSpec, TargetSpec
 from utilitune.scenario.source import Table, read_text

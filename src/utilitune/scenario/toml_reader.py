@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import DEFAULT_DELTA, Measure, RunStatus
 from utilitune.errors import Mistakes, ScenarioError, UtilituneError
-from utilitune.outside import is_file
+from utilitune.errors.outside import is_file
 from utilitune.scenario.instance_reader import read_instances
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import (

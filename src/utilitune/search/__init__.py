@@ -8,7 +8,8 @@
 - `racing`: races in a fixed order, the incumbent, the answer;
 - `suggesting`: which candidate to race next: a model, neighbours and crossings of the best, chance;
 - `moves`: steps in a parameter space, many at once;
-- `forest`: the regression trees of the model.
+- `forest`: the regression trees of the model;
+- `proposers`: the same question for a proof: where its configurations come from.
 
 A searcher is pure: outcomes of runs in, wanted runs out; no clock, no files, and random numbers that follow
 from a seed. For a given seed and number of workers it is the same search whatever the timing, because every

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utilitune.outside import read_number
+from utilitune.errors.outside import read_number
 from utilitune.spaces.expressions import (
     AllOf,
     AnyOf,

@@ -23,7 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from utilitune.outside import read_number
+from utilitune.errors.outside import read_number
 from utilitune.spaces.expressions import (
     MIRRORED,
     OPERATORS,

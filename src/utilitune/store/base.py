@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from utilitune.outside import storable
+from utilitune.errors.outside import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from utilitune.domain import PhaseRecord, Progress, RunStatus, StopReason
 from utilitune.errors import StoreError
-from utilitune.outside import exists, is_file, storable
+from utilitune.errors.outside import exists, is_file, storable
 from utilitune.store import facts, rows, schema
 from utilitune.store.base import OutputAllowance
 from utilitune.store.changes import changes

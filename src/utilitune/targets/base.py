@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from utilitune.domain import TracePoint
 from utilitune.errors import ScenarioError
-from utilitune.outside import number_in, shell_word, shortened
+from utilitune.errors.outside import number_in, shell_word, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

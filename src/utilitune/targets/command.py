@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ScenarioError, TargetError, did_you_mean
-from utilitune.outside import is_file, is_folder
+from utilitune.errors.outside import is_file, is_folder
 from utilitune.targets.base import Command, Invocation, RawResult, Solution, Verdict
 from utilitune.targets.composite import Composite
 from utilitune.targets.verdict import VerdictRules

@@ -2,7 +2,7 @@
 
 Every run is made in a process of its own, so a function that crashes, leaks or never returns hurts
 nobody. The function is found by name there; one that lives in the script being run (``__main__``), in a
-notebook or inside another function is first put where it can be found (see `utilitune.carried`).
+notebook or inside another function is first put where it can be found (see `utilitune.utility.carried`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from utilitune.carried import PREFIX as CARRIED
-from utilitune.carried import place_of
 from utilitune.domain import RunStatus
 from utilitune.errors import ScenarioError, TargetError, UsageError
-from utilitune.outside import shortened
+from utilitune.errors.outside import shortened
 from utilitune.targets.base import (
     NO_SOLUTION,
     Call,
@@ -29,6 +27,8 @@ from utilitune.targets.base import (
     Verdict,
     solution_of,
 )
+from utilitune.utility.carried import PREFIX as CARRIED
+from utilitune.utility.carried import place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

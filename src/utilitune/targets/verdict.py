@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import RunStatus
 from utilitune.errors import ScenarioError
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 from utilitune.targets.base import NO_SOLUTION, Invocation, RawResult, Solution, Verdict, solution_of
 
 if TYPE_CHECKING:

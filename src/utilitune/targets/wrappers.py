@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
 from utilitune.errors import TargetError
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 from utilitune.targets.base import NO_SOLUTION, Invocation, RawResult, Solution, Verdict, solution_of
 
 if TYPE_CHECKING:

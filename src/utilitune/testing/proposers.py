@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.proposers.base import Runs
+from utilitune.search.proposers.base import Runs
 from utilitune.testing.base import Suite, expect
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from utilitune.proposers.base import Proposer
+    from utilitune.search.proposers.base import Proposer
 
 _PROPOSALS = 5
 

@@ -2,10 +2,10 @@
 
 A `Utility` maps runtimes to [0, 1] and never rises. ``base`` says what all share, ``parameters`` and
 ``families`` hold the ones with a formula, ``piecewise`` the one from points, ``functions`` a user's own
-Python function, and ``combining`` the product and the minimum of several. A `SolutionUtility`, in
-``solutions``, also judges the quality of a solution. ``text`` holds the way from text to any of them,
-``picture`` draws them for a terminal, ``designing`` finds somebody's own, and ``durations`` reads times with
-units.
+Python function (``carried`` to where other processes find it), and ``combining`` the product and the minimum
+of several. A `SolutionUtility`, in ``solutions``, also judges the quality of a solution. ``text`` holds the
+way from text to any of them, ``picture`` draws them for a terminal, ``designing`` finds somebody's own, and
+``durations`` reads times with units.
 """
 
 from utilitune.utility.base import Family, Utility

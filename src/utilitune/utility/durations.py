@@ -10,7 +10,7 @@ import math
 import re
 
 from utilitune.errors import UsageError
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 
 _MILLISECONDS_PER_SECOND = 1000
 _SECONDS_PER_UNIT = {

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.carried import PREFIX as CARRIED
-from utilitune.carried import place_of
 from utilitune.errors import UsageError, UtilityError, did_you_mean
 from utilitune.utility.base import Utility, exact_text
+from utilitune.utility.carried import PREFIX as CARRIED
+from utilitune.utility.carried import place_of
 from utilitune.utility.durations import format_duration, parse_duration
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from utilitune.errors import UsageError, UtilityError, did_you_mean
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 from utilitune.utility.base import Family, exact_text
 from utilitune.utility.durations import parse_duration
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from utilitune.errors import UsageError, UtilityError
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 from utilitune.utility.base import Family, exact_text
 from utilitune.utility.durations import format_duration, parse_duration
 

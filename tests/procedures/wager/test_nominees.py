@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from procedures.wager.wager_games import CUTOFF_S, ENDLESS, UTILITY, LiveGame, settings, solver_runtimes
-from utilitune.bounds.betting import lower_bound
 from utilitune.data import RuntimeMatrix
 from utilitune.errors import UsageError
+from utilitune.procedures.bounds.betting import lower_bound
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utilitune.bounds.betting import FRACTIONS
+from utilitune.procedures.bounds.betting import FRACTIONS
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.state import NOT_RUN
 

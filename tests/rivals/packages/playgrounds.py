@@ -11,6 +11,7 @@ import numpy as np
 
 from utilitune import Recording, RuntimeMatrix, parse_utility
 from utilitune.domain import Progress, StopReason
+from utilitune.domain.stopping import Budget, finished
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.rivals.packages.arena import Arena
 from utilitune.rivals.packages.live import Match, play_into
@@ -18,7 +19,6 @@ from utilitune.rivals.packages.peer import Peer
 from utilitune.rivals.rival import RecordedRuns
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
 from utilitune.spaces import Assignment, ParameterSpace
-from utilitune.stopping import Budget, finished
 from utilitune.store import MemoryStore, Snapshot
 
 BEST_ROW = 6

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from rivals.packages.playgrounds import SCENARIO, rows_on_a_line
+from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.recorded import RecordedGround
 from utilitune.rivals.rival import Objective
-from utilitune.stopping import Budget
 
 
 class Steps:

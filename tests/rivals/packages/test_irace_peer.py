@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from rivals.packages.playgrounds import BEST_ROW, SCENARIO, played_live, rows_on_a_line
+from utilitune.domain.stopping import Budget
 from utilitune.errors import MissingExtraError, TargetError, UsageError
 from utilitune.rivals.packages import Irace
 from utilitune.rivals.packages.irace_peer import _irace_is_installed
 from utilitune.rivals.packages.recorded import RecordedGround
 from utilitune.rivals.rival import Objective, play_rival
-from utilitune.stopping import Budget
 
 STAND_IN = """#!{python} -IS
 import os, sys

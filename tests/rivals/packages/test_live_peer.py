@@ -10,6 +10,7 @@ import pytest
 
 from rivals.packages.playgrounds import SCENARIO, Program, Sweep, fresh_store, played_live
 from utilitune.domain import RunOutcome, RunStatus
+from utilitune.domain.stopping import Budget
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution.backend import Job
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
@@ -20,7 +21,6 @@ from utilitune.rivals.packages.live import Match, play_into, play_live, worth_of
 from utilitune.rivals.packages.peer import LARGEST_SEED
 from utilitune.rivals.rival import Objective
 from utilitune.scenario import FailurePolicy, Scenario, StopRules
-from utilitune.stopping import Budget
 from utilitune.store import Origin
 from utilitune.utility import parse_utility
 

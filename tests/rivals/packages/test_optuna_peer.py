@@ -8,6 +8,7 @@ import pytest
 
 from rivals.packages import playgrounds
 from rivals.packages.playgrounds import BEST_ROW, played_live, rows_on_a_line
+from utilitune.domain.stopping import Budget
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages import OptunaRandom, OptunaTpe
 from utilitune.rivals.packages.arena import Arena
@@ -15,7 +16,6 @@ from utilitune.rivals.packages.optuna_peer import _next_trial
 from utilitune.rivals.packages.recorded import RecordedGround
 from utilitune.rivals.rival import Objective, play_rival
 from utilitune.spaces import ParameterSpace
-from utilitune.stopping import Budget
 
 BOTH = pytest.mark.parametrize("kind", [OptunaRandom, OptunaTpe])
 needs_optuna = pytest.mark.skipif(not OptunaTpe.is_installed(), reason="the extra 'peers' is not installed")

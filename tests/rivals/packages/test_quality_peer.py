@@ -12,6 +12,7 @@ import pytest
 from live import test_anytime_runs, test_quality_runs
 from rivals.packages.playgrounds import Sweep, fresh_store
 from utilitune.domain import StopReason
+from utilitune.domain.stopping import Budget, finished
 from utilitune.errors import UsageError
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.result import RunResult
@@ -21,7 +22,6 @@ from utilitune.rivals.packages.arena import Arena, Played
 from utilitune.rivals.packages.irace_peer import _Account
 from utilitune.rivals.packages.live import Match, play_into
 from utilitune.rivals.rival import Objective
-from utilitune.stopping import Budget, finished
 
 PLENTY = Budget(max_time_s=1e6)
 SEEN: list[Played] = []

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from rivals.packages.playgrounds import SCENARIO, played_live, rows_on_a_line
+from utilitune.domain.stopping import Budget
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages import Smac
 from utilitune.rivals.packages.decimals import without_digits
 from utilitune.rivals.packages.smac_peer import _assignment, _features
 from utilitune.rivals.rival import play_rival
 from utilitune.spaces import ParameterSpace
-from utilitune.stopping import Budget
 
 needs_smac = pytest.mark.skipif(not Smac.is_installed(), reason="SMAC3 is not installed (the extra smac)")
 

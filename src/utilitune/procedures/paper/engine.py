@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.bounds.hoeffding import phase_width_scale, width_scale
-from utilitune.compiled import new_record
 from utilitune.domain import (
     PhaseRecord,
     Progress,
@@ -22,14 +20,8 @@ from utilitune.domain import (
     require_positive,
     require_probability,
 )
-from utilitune.errors import UsageError
-from utilitune.procedures.captime import Doubling, captime_levels
-from utilitune.procedures.engine import LINE_PER_RUN, LOOK_AHEAD, Halt, NextRuns, Origin, PauseAt, runs_ahead
-from utilitune.procedures.growth import FixedSet, Phases, least_gamma
-from utilitune.procedures.paper import loop
-from utilitune.procedures.paper.arms import extended, new_arms
-from utilitune.procedures.selection import Selection, build_tournament
-from utilitune.stopping import (
+from utilitune.domain.compiled import new_record
+from utilitune.domain.stopping import (
     NOT_STOPPED,
     configurations_exhausted,
     epsilon_reached,
@@ -37,6 +29,14 @@ from utilitune.stopping import (
     one_left,
     phases_done,
 )
+from utilitune.errors import UsageError
+from utilitune.procedures.bounds.hoeffding import phase_width_scale, width_scale
+from utilitune.procedures.captime import Doubling, captime_levels
+from utilitune.procedures.engine import LINE_PER_RUN, LOOK_AHEAD, Halt, NextRuns, Origin, PauseAt, runs_ahead
+from utilitune.procedures.growth import FixedSet, Phases, least_gamma
+from utilitune.procedures.paper import loop
+from utilitune.procedures.paper.arms import extended, new_arms
+from utilitune.procedures.selection import Selection, build_tournament
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

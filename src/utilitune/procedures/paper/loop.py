@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.bounds.hoeffding import confidence_width, lower_bound, upper_bound
-from utilitune.compiled import compiled, inlined
+from utilitune.domain.compiled import compiled, inlined
+from utilitune.procedures.bounds.hoeffding import confidence_width, lower_bound, upper_bound
 from utilitune.procedures.captime import CaptimeLevels, doubles
 from utilitune.procedures.evidence import Evidence, is_known
 from utilitune.procedures.selection import runner_up, update_tournament

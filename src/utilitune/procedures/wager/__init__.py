@@ -1,7 +1,7 @@
 """The procedure `wager`: the paper's promise for a small part of its cost.
 
-It bets on censored observations (`utilitune.bounds.betting`), compares configurations on the same instances
-(`utilitune.bounds.paired`) and shares δ so that only what can go wrong pays (`shares`). The modules:
+It bets on censored observations (`procedures.bounds.betting`), compares configurations on the same instances
+(`procedures.bounds.paired`) and shares δ so that only what can go wrong pays (`shares`). The modules:
 
 - `shares`: how δ is shared, and why that suffices.
 - `captimes`: the captime grid and the Kaplan–Meier estimate of runtimes.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.engine import LOOK_AHEAD, NextRuns
 from utilitune.procedures.wager.leader import contribution
 from utilitune.procedures.wager.observation import position_of

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.bounds.betting import WEIGHTS, raised_bound
-from utilitune.bounds.paired import lowered_difference
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
+from utilitune.procedures.bounds.betting import WEIGHTS, raised_bound
+from utilitune.procedures.bounds.paired import lowered_difference
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.observation import observations, runs_along, runs_at
 from utilitune.procedures.wager.shares import lower_threshold, paired_threshold, upper_threshold

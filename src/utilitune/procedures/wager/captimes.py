@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.domain.compiled import compiled, inlined
 from utilitune.procedures.captime import require_first_captime
 from utilitune.procedures.wager import tuning
 

@@ -17,8 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import new_record
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
+from utilitune.domain.compiled import new_record
+from utilitune.domain.stopping import (
+    INSTANCES_EXHAUSTED,
+    NOT_STOPPED,
+    configurations_exhausted,
+    epsilon_reached,
+    instances_exhausted,
+    phases_done,
+)
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import LINE_PER_RUN, Halt, Observed, Origin, PauseAt, runs_ahead
 from utilitune.procedures.evidence import RecordedEvidence
@@ -34,14 +42,6 @@ from utilitune.procedures.wager.roster import Roster
 from utilitune.procedures.wager.seen import runs_seen
 from utilitune.procedures.wager.shares import Shares, fixed_shares, growing_shares
 from utilitune.procedures.wager.state import ARM, Play, Rules, Standing, with_room
-from utilitune.stopping import (
-    INSTANCES_EXHAUSTED,
-    NOT_STOPPED,
-    configurations_exhausted,
-    epsilon_reached,
-    instances_exhausted,
-    phases_done,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

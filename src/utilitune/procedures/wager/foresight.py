@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled
 from utilitune.domain import RunRequest
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.evidence import is_known
 from utilitune.procedures.wager.captimes import interval_of
 from utilitune.procedures.wager.observation import run_index

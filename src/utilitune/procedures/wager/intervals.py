@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.domain.compiled import compiled, inlined
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.observation import is_open, observation, position_of, run_index
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.selection import update_tournament
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.capital import (

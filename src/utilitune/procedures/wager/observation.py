@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.compiled import compiled, inlined
+from utilitune.domain.compiled import compiled, inlined
 from utilitune.procedures.wager.state import NO_LEVEL, NOT_RUN
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.capital import common_span
 from utilitune.procedures.wager.captimes import interval_of, shrunk_finish

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.evidence import is_known
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.capital import due, refresh_lower, refresh_upper

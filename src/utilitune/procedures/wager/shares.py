@@ -37,7 +37,7 @@ import math
 from enum import Enum
 from typing import NamedTuple
 
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.wager import tuning
 
 

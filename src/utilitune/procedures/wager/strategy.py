@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.compiled import compiled
+from utilitune.domain.compiled import compiled
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.capital import least_values, most_values
 from utilitune.procedures.wager.leader import contribution

@@ -4,7 +4,7 @@ They fall into two groups. **What the promise rests on** comes first: any other 
 if they keep to the condition that is named and are fixed before the first run. **What only costs or saves
 time** follows: whatever these numbers are, every bound stays valid. `WagerSettings` has what a user can
 set; the fractions and weights of the bets, on which the promise rests too, lie with the bound
-(`utilitune.bounds.betting`).
+(`utilitune.procedures.bounds.betting`).
 
 A change of any number changes which runs are made. A run that is resumed under other numbers replays a
 different game, so a change belongs in the CHANGELOG. Compiled rules keep the old number until they are

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from utilitune.domain import StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.spaces import Assignment, ParameterSpace
     from utilitune.spaces.parameters import Value
-    from utilitune.stopping import Budget
 
 
 _OF_ENDLESS = 1000

@@ -24,13 +24,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar
 
+from utilitune.domain.stopping import finished
 from utilitune.errors import MissingExtraError, TargetError, UsageError, UtilituneError
 from utilitune.execution.watcher import guarded
 from utilitune.rivals.packages.arena import HaltError
 from utilitune.rivals.packages.irace_files import END, SEPARATOR, IraceTask, read_values
 from utilitune.rivals.packages.peer import Peer
 from utilitune.rivals.rival import Objective
-from utilitune.stopping import finished
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from utilitune.domain import Progress
+from utilitune.domain.stopping import TARGET_FAILS, LogSpacing, interrupted
 from utilitune.errors import TargetError, UsageError
 from utilitune.live.driver import Driver
 from utilitune.live.grid import ALL_MADE, GivenRuns
@@ -31,7 +32,6 @@ from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.captimes import advised_captime_s
 from utilitune.rivals.packages.peer import LARGEST_SEED
 from utilitune.rivals.rival import Objective
-from utilitune.stopping import TARGET_FAILS, LogSpacing, interrupted
 from utilitune.store import ConfigurationRecord, Origin
 from utilitune.store.base import note_once
 from utilitune.utility import format_duration
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.domain import RunOutcome, StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.execution.backend import Backend
     from utilitune.live.asker import Pair
     from utilitune.rivals.packages.peer import Peer
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from utilitune.scenario.judging import QualityJudge
     from utilitune.scenario.model import Scenario
     from utilitune.spaces.parameters import Value
-    from utilitune.stopping import Budget
     from utilitune.store.base import Store
     from utilitune.utility import Utility
 

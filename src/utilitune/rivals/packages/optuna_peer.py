@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from utilitune.domain.stopping import finished
 from utilitune.rivals.packages.peer import PythonPeer
 from utilitune.spaces.parameters import NumberParameter
 from utilitune.spaces.problems import SpaceError
-from utilitune.stopping import finished
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar
 
 from utilitune.domain import require_whole
+from utilitune.domain.stopping import interrupted
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError
 from utilitune.rivals.packages.recorded import RecordedGround
@@ -16,14 +17,13 @@ from utilitune.rivals.rival import (
     check_optional_captime,
     require_objective,
 )
-from utilitune.stopping import interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from utilitune.domain import StopReason
+    from utilitune.domain.stopping import Budget
     from utilitune.rivals.rival import RecordedRuns, Standing
-    from utilitune.stopping import Budget
 
 LARGEST_SEED = 2**31 - 1
 

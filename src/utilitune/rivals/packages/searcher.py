@@ -12,6 +12,7 @@ import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from utilitune.domain.stopping import Budget, interrupted
 from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.captimes import advised_captime_s
 from utilitune.rivals.packages.irace_peer import Irace
@@ -19,7 +20,6 @@ from utilitune.rivals.packages.optuna_peer import OptunaTpe
 from utilitune.rivals.packages.peer import LARGEST_SEED
 from utilitune.rivals.packages.smac_peer import Smac
 from utilitune.search.base import DEFAULT, WantedRun
-from utilitune.stopping import Budget, interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from utilitune.domain.stopping import finished
 from utilitune.rivals.packages.decimals import without_digits
 from utilitune.rivals.packages.peer import PythonPeer
 from utilitune.spaces.configspace import to_configspace
 from utilitune.spaces.parameters import NumberParameter
-from utilitune.stopping import finished
 
 if TYPE_CHECKING:
     from collections.abc import Generator

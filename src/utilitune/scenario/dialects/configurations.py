@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 from utilitune.scenario.dialects.r_tables import MISSING, split_row
 from utilitune.scenario.source import read_text
 from utilitune.spaces import ChoiceParameter, SpaceError

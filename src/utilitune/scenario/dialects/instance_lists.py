@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
-from utilitune.outside import exists, is_file
+from utilitune.errors.outside import exists, is_file
 from utilitune.scenario.model import ListedInstances
 from utilitune.scenario.source import read_text
 from utilitune.targets.command import from_the_root

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from utilitune.errors import Mistakes, ScenarioError, did_you_mean
-from utilitune.outside import exists, is_folder
+from utilitune.errors.outside import exists, is_folder
 from utilitune.scenario.dialects.configurations import read_configurations_table
 from utilitune.scenario.dialects.instance_lists import (
     Entry,

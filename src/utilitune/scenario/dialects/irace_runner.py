@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import did_you_mean
-from utilitune.outside import is_file
+from utilitune.errors.outside import is_file
 from utilitune.scenario.dialects.instance_lists import PlacedInstances, seen_from
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import CommandSpec

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
-from utilitune.outside import exists, resolved
+from utilitune.errors.outside import exists, resolved
 from utilitune.scenario.dialects.understanding import Notes
 
 if TYPE_CHECKING:

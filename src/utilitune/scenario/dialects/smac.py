@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import Mistakes, ScenarioError, did_you_mean
-from utilitune.outside import is_file, is_folder, number_in, resolved
+from utilitune.errors.outside import is_file, is_folder, number_in, resolved
 from utilitune.scenario.dialects.configurations import read_option_string
 from utilitune.scenario.dialects.instance_lists import (
     PlacedInstances,

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import Mistakes, did_you_mean
-from utilitune.outside import read_number
+from utilitune.errors.outside import read_number
 from utilitune.spaces.dependent import DependentNumber, DependentRange
 from utilitune.spaces.dialects.draft import Declared, Draft
 from utilitune.spaces.dialects.model import ParameterFile

@@ -22,7 +22,7 @@ import re
 from typing import TYPE_CHECKING
 
 from utilitune.errors import Mistakes, did_you_mean
-from utilitune.outside import read_number
+from utilitune.errors.outside import read_number
 from utilitune.spaces.dialects.draft import Draft
 from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.pcs_expressions import NEW_OPERATORS, PcsParser, pcs_tokens

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NoReturn
 
-from utilitune.outside import read_number
+from utilitune.errors.outside import read_number
 from utilitune.spaces.dialects.resolving import ResolvingParser
 from utilitune.spaces.dialects.source import NUMBER, spelling_hint
 from utilitune.spaces.expressions import MIRRORED, Comparison, Expression, Membership

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from utilitune.outside import read_number
+from utilitune.errors.outside import read_number
 from utilitune.spaces.dialects.draft import Draft
 from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.source import NUMBER, Scanner, SourceText, before_hash

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import UtilityError
-from utilitune.outside import number_in
+from utilitune.errors.outside import number_in
 from utilitune.utility.combining import Minimum, Product
 from utilitune.utility.durations import parse_duration
 from utilitune.utility.families import CostPerHour, Exponential, LogLaplace, Pareto, Plateau, Step, Uniform

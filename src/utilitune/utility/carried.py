@@ -1,0 +1,105 @@
+"""Functions that another process cannot import: those of a notebook, a script or ``python -c``, and lambdas.
+
+A run of a function is made in a fresh process, which finds the function by the name of its module. One that
+has no such name is written, by value, into a small module of its own in a temporary folder that lies on the
+module search path, and is found there like any other. The folder goes when this process ends. The name of the
+module follows from the name of the function, so that a run that was started from a script is found to be the
+same one when the script is started again.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import re
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from utilitune.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PREFIX = "utilitune_carried_"
+"""How the names of such modules begin."""
+
+_LARGEST_BYTES = 64 * 2**20
+_MODULE = """# Written by Utilitune for as long as the process lives that started it.
+import base64
+
+import cloudpickle
+
+{name} = cloudpickle.loads(base64.b64decode("{content}"))
+"""
+
+
+def place_of(function: Callable[..., Any]) -> tuple[str, str]:
+    """The module and the name under which any process of this user can import a function.
+
+    Raises:
+        UsageError: The function holds something that cannot be handed to another process.
+    """
+    module = getattr(function, "__module__", None) or "__main__"
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    if _is_found(module, name, function):
+        return module, name
+    return _carry(function, name)
+
+
+def _is_found(module: str, name: str, function: Callable[..., Any]) -> bool:
+    """Whether importing the name elsewhere gives this very function."""
+    if module == "__main__" or not name.isidentifier():
+        return False
+    return getattr(sys.modules.get(module), name, None) is function
+
+
+def _carry(function: Callable[..., Any], name: str) -> tuple[str, str]:
+    import cloudpickle
+
+    try:
+        content = cloudpickle.dumps(function)
+    except Exception as error:
+        raise UsageError(
+            f"the function {name} cannot be handed to another process ({type(error).__name__}: {error}): "
+            "move it to a module of its own and import it from there"
+        ) from error
+    if len(content) > _LARGEST_BYTES:
+        raise UsageError(
+            f"the function {name} brings {len(content) / 2**20:.0f} MB of values with it, and every process "
+            "would have to load them: let it read them from a file"
+        )
+    plain = re.sub(r"\W+", "_", name.replace("<lambda>", "a_lambda")).strip("_") or "function"
+    plain = plain if plain.isidentifier() else f"f_{plain}"
+    return _written(plain, base64.b64encode(content).decode("ascii")), plain
+
+
+def _written(name: str, content: str) -> str:
+    """The module that holds the content: one that was written before, or the next one of this name."""
+    text = _MODULE.format(name=name, content=content)
+    number = 1
+    while True:
+        module = f"{PREFIX}{name}" + (f"_{number}" if number > 1 else "")
+        file = Path(_folder()) / f"{module}.py"
+        if not file.exists():
+            file.write_text(text, encoding="ascii")
+            importlib.invalidate_caches()
+            return module
+        if file.read_text(encoding="ascii") == text:
+            return module
+        number += 1
+
+
+@cache
+def _folder() -> str:
+    folder = _kept().name
+    sys.path.append(folder)
+    return folder
+
+
+@cache
+def _kept() -> tempfile.TemporaryDirectory[str]:
+    """The folder, kept for as long as this process lives."""
+    return tempfile.TemporaryDirectory(prefix="utilitune-carried-", ignore_cleanup_errors=True)

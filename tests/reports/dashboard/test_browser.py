@@ -1,0 +1,178 @@
+"""The report and the live page in a real browser.
+
+Every test also checks that nothing was written to the console as an error, that no request left the machine,
+and that no script from a name or an output ran.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reports.dashboard.browsers import opened, started_browser  # noqa: F401 - a fixture
+from reports.dashboard.servers import served
+from reports.dashboard.stored_runs import Writer, small_run
+from utilitune.reports.page import html_report
+from utilitune.store import read_run_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def report_of(writer: Writer) -> Path:
+    with contextlib.closing(read_run_folder(writer.folder)) as store:
+        text = html_report(store, writer.folder)
+    path = writer.folder.parent / "report.html"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_report_with_hostile_names(browser: Any, tmp_path: Path, scheme: str, width: int):
+    path = report_of(small_run(tmp_path, hostile=True))
+    options = {"color_scheme": scheme, "viewport": {"width": width, "height": 800}}
+    with opened(browser, path.as_uri(), **options) as view:
+        view.page.goto(path.as_uri())
+        view.page.wait_for_selector("#configurations tbody input")
+        assert "With probability 95 %" in view.text(".promise")
+        assert view.page.evaluate("document.documentElement.dataset.theme") == scheme
+        assert "<script>" in view.text("header h1")
+        view.page.get_by_role("tab", name="JSON").click()
+        assert "parameter0" in view.text("#answer pre")
+        view.check()
+
+
+def test_a_report_can_be_sorted_filtered_and_compared(browser: Any, tmp_path: Path):
+    path = report_of(small_run(tmp_path))
+    with opened(browser, path.as_uri()) as view:
+        view.page.goto(path.as_uri())
+        table = view.page.locator("#configurations .scroll")
+        table.get_by_role("button", name="runs", exact=True).click()
+        table.get_by_role("button", name="#", exact=True).click()
+        assert table.locator("tbody td:nth-child(2)").nth(0).inner_text() == "#0"
+        table.get_by_role("button", name="#", exact=True).click()
+        assert table.locator("tbody td:nth-child(2)").nth(0).inner_text() == "#29"
+        view.page.get_by_label("Filter configurations").fill("heuristicsOnOff = off")
+        view.wait("#configurations .bar", "!text.startsWith('30 of')")
+        view.page.get_by_label("Filter configurations").fill("")
+        view.page.get_by_label("Compare configuration 29").check()
+        view.page.get_by_label("Compare configuration 28").check()
+        assert "Configuration 29 against 28" in view.text("#configurations [aria-live]")
+        view.check()
+
+
+def test_the_live_page_follows_a_run(browser: Any, tmp_path: Path):
+    writer = small_run(tmp_path, end=False)
+    with served([writer.folder]) as server, opened(browser, server.home) as view:
+        view.page.goto(server.home)
+        view.page.wait_for_selector("#configurations tbody input")
+        assert "at work" in view.text("header .badge")
+        assert view.page.get_by_role("button", name="Stop", exact=True).count() == 0
+        writer.add_runs(3, 8)
+        writer.add_progress(0.011)
+        view.wait("#numbers", "text.includes('0.011')")
+        view.wait("#configurations tbody", "text.includes('11')")
+        writer.end()
+        view.wait("header .badge", "text === 'not at work'")
+        view.check()
+
+
+def test_several_runs_side_by_side(browser: Any, tmp_path: Path):
+    folders = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        folders.append(small_run(tmp_path / name, hostile=name == "two").folder)
+    with served(folders) as server, opened(browser, server.home) as view:
+        view.page.goto(server.home)
+        view.page.wait_for_selector(".runcard:nth-child(2) svg")
+        view.page.locator(".runcard").nth(1).click()
+        view.page.wait_for_selector("#configurations tbody input")
+        view.page.get_by_role("link", name="All runs").click()
+        view.page.wait_for_selector(".runcard")
+        view.check()
+
+
+def test_the_keyboard_alone_will_do(browser: Any, tmp_path: Path):
+    path = report_of(small_run(tmp_path))
+    with opened(browser, path.as_uri()) as view:
+        page = view.page
+        page.goto(path.as_uri())
+        page.wait_for_selector("#configurations tbody input")
+        seen = set()
+        for _ in range(80):
+            page.keyboard.press("Tab")
+            seen.add(
+                page.evaluate(
+                    "document.activeElement.getAttribute('aria-label') || document.activeElement.innerText"
+                )
+            )
+        assert "Filter configurations" in seen
+        assert any(str(name).startswith("Compare configuration") for name in seen)
+        page.locator("#answer [role=tab]").first.focus()
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.innerText") == "JSON"
+        chart = page.locator("#progress .chart")
+        before = chart.inner_text()
+        chart.focus()
+        page.keyboard.press("+")
+        page.keyboard.press("+")
+        button = page.locator("#progress").get_by_role("button", name="Whole range")
+        button.wait_for()
+        assert chart.inner_text() != before
+        page.keyboard.press("0")
+        button.wait_for(state="hidden")
+        assert chart.inner_text() == before
+        view.check()
+
+
+def test_a_chart_is_zoomed_by_dragging(browser: Any, tmp_path: Path):
+    path = report_of(small_run(tmp_path))
+    with opened(browser, path.as_uri()) as view:
+        page = view.page
+        page.goto(path.as_uri())
+        chart = page.locator("#progress .chart")
+        chart.scroll_into_view_if_needed()
+        box = chart.bounding_box()
+        before = chart.locator("svg").text_content()
+        page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 80)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.8, box["y"] + 80, steps=4)
+        page.mouse.up()
+        button = page.locator("#progress").get_by_role("button", name="Whole range")
+        button.wait_for()
+        button.click()
+        button.wait_for(state="hidden")
+        page.mouse.move(0, 0)
+        assert chart.locator("svg").text_content() == before
+        view.check()
+
+
+def test_the_token_lets_one_stop_a_run(browser: Any, tmp_path: Path):
+    writer = small_run(tmp_path, end=False)
+    with served([writer.folder]) as server, opened(browser, server.home) as view:
+        view.page.on("dialog", lambda dialog: dialog.accept())
+        view.page.goto(f"{server.home}#token={server.token}")
+        view.page.wait_for_selector("#configurations tbody input")
+        assert server.token not in view.page.url
+        view.page.get_by_role("button", name="Stop", exact=True).click()
+        view.wait("#freshness", "text.length > 0")
+        view.wait("header", "text.includes('Stopping')")
+        assert writer.store.stop_requested()
+        view.check()
+    writer.end()
+
+
+def test_two_configurations_are_compared_with_their_runs(browser: Any, tmp_path: Path):
+    writer = small_run(tmp_path)
+    with served([writer.folder]) as server, opened(browser, server.home) as view:
+        view.page.goto(server.home)
+        view.page.wait_for_selector("#configurations tbody input")
+        boxes = view.page.locator("#configurations tbody input")
+        boxes.nth(0).check()
+        boxes.nth(2).check()
+        view.page.wait_for_selector("#configurations [aria-live] svg")
+        assert "quicker on" in view.text("#configurations [aria-live]")
+        view.check()
