@@ -46,6 +46,20 @@ def test_the_shares_are_the_same(fixed, default):
         )
 
 
+@pytest.mark.parametrize("chosen", [False, True])
+@pytest.mark.parametrize("size", [1, 2, 9, 50])
+def test_the_shares_of_a_listed_space_are_the_same(size, chosen):
+    checked = Shares(0.07, 0, default=True, given=True, chosen=chosen, listed=size)
+    played, weights = fixed_shares(0.07, size, default=True), Weights.of_listed(size, chosen=chosen)
+    for kind in ("lower", "upper", "paired"):
+        assert checked.part(kind) == pytest.approx(getattr(played, kind))
+    assert checked.gain == pytest.approx(played.gain)
+    for number in (1, 7, 3000):
+        for kind in Kind:
+            assert checked.weight(kind.value, number) == pytest.approx(weights.weight(kind, number))
+        assert checked.rank_weight(number) == 1
+
+
 def plainly_refuted(values, population, mean, delta):
     """The formula of the theory page, product by product."""
     capital, spent = [1.0] * 8, 0.0

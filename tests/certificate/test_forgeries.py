@@ -13,6 +13,7 @@ import pytest
 from certificate.certified_runs import by_best_moment, by_time, claiming, made, resealed
 from utilitune.certificate import betting, verify
 from utilitune.scenario.model import SearchRules, StopRules
+from utilitune.spaces import ParameterSpace
 
 
 @pytest.fixture(scope="module")
@@ -251,3 +252,43 @@ def test_a_better_moment_that_was_not_reported_is_found_out(tmp_path):
     weaker = copy.deepcopy(content["runs"])
     weaker["trace"] = [[] for _ in weaker["trace"]]
     assert not verify(resealed(content, runs=weaker)).valid
+
+
+# -- listed spaces -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def listed(tmp_path_factory):
+    place = tmp_path_factory.mktemp("listed")
+    few = ParameterSpace.from_tables({"x": {"type": "categorical", "values": [0.1, 0.3, 0.5, 0.9]}})
+    return made(by_time(place, space=few, search=SearchRules(), stop=StopRules(runs=90)), place / "run")
+
+
+def test_a_listed_space_is_certified_as_a_whole(listed):
+    verdict = verify(listed)
+    assert verdict.valid, verdict.reason
+    assert listed["rules"]["listed"] is True
+    assert listed["promise"]["gamma"] == 0.0
+    assert 0 < listed["promise"]["epsilon"] < 1
+
+
+def test_nothing_of_a_listed_space_can_be_left_out_or_turned(listed, searched):
+    draws = [n for n, each in enumerate(listed["configurations"]) if each["origin"] == "random"]
+    assert len(draws) == 4
+    turned = copy.deepcopy(listed["configurations"])
+    turned[draws[0]], turned[draws[1]] = turned[draws[1]], turned[draws[0]]
+    rules = listed["rules"]
+    of_last = [n for n, number in enumerate(listed["runs"]["configuration"]) if number != draws[-1]]
+    fewer = {"configurations": without(listed, draws[-1]), "runs": columns(listed, of_last)}
+    wrong = [
+        ("random draw 1 is not", resealed(listed, configurations=turned)),
+        ("random draw", resealed(listed, configurations=without(listed, draws[0]))),
+        ("random draw", resealed(listed, rules={**rules, "listed": False})),
+        ("random draw", resealed(listed, rules={**rules, "listed": 1})),
+        ("without end", resealed(searched, rules={**searched["rules"], "listed": True})),
+        ("", resealed(listed, **fewer)),
+    ]
+    for reason, forged in wrong:
+        verdict = verify(forged)
+        assert not verdict.valid
+        assert reason in verdict.reason, verdict.reason

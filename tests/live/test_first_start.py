@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from dataclasses import replace
 
 import pytest
 
-from live.simulated_scenarios import backend, make_scenario
+from live.simulated_scenarios import (
+    assert_workers_and_stops_change_nothing,
+    backend,
+    behaviour,
+    make_scenario,
+)
 from utilitune.domain.stopping import Budget
-from utilitune.live.first_start import FRESH_FROM, announced_gamma
-from utilitune.live.running import run_scenario, settings_of
+from utilitune.live.first_start import FRESH_FROM, RULES, announced_gamma, settled
+from utilitune.live.running import open_store, run_scenario, settings_of
+from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
@@ -61,6 +68,58 @@ def test_a_space_of_three_is_run_once_and_known_wholly(tmp_path):
     assert result.progress.gamma == 0.0
     assert result.best == {"x": 0.3}
     assert "all configurations that can be set" in result.promise.sentence()
+
+
+def settle_as_before(scenario, folder) -> None:
+    """A folder in which an earlier version settled its rules, which knew nothing of listed spaces."""
+    task = Task(scenario)
+    with contextlib.closing(open_store(task, folder)) as store:
+        settled(store, task, settings_of(scenario).specification)
+        rules = json.loads(store.facts()[RULES])
+        assert rules.pop("listed")
+        store.keep_fact(RULES, json.dumps(rules))
+
+
+def test_a_small_space_is_drawn_as_a_whole_before_the_first_run(tmp_path):
+    result = play(wager(tmp_path, space=LEVELS), tmp_path / "run", runs=1)
+    facts, configurations, _ = stored(tmp_path / "run")
+    assert json.loads(facts[RULES])["listed"] is True
+    assert sorted(each.assignment["x"] for each in configurations[1:]) == [0.1, 0.3, 0.9]
+    assert result.progress.gamma == 0.0
+
+
+def test_a_folder_of_an_earlier_version_keeps_its_rule(tmp_path):
+    scenario = wager(tmp_path, space=LEVELS)
+    settle_as_before(scenario, tmp_path / "run")
+    play(scenario, tmp_path / "run", runs=60)
+    facts, configurations, _ = stored(tmp_path / "run")
+    assert "listed" not in json.loads(facts[RULES])
+    assert len(configurations) > 4, "draws are repeated, as they were"
+    result = play(scenario, tmp_path / "run", runs=400)
+    assert result.progress.gamma == 0.0
+    assert result.best == {"x": 0.3}
+
+
+def test_another_gamma_at_a_later_start_changes_no_rule(tmp_path):
+    scenario = wager(tmp_path, space=LEVELS)
+    play(scenario, tmp_path / "run", runs=5)
+    again = replace(scenario, stop=replace(scenario.stop, gamma=0.9))
+    play(again, tmp_path / "run", runs=40)
+    facts, configurations, _ = stored(tmp_path / "run")
+    assert json.loads(facts[RULES])["listed"] is True
+    assert len(configurations) == 4
+
+
+def test_where_few_draws_are_enough_for_the_gamma_that_is_asked_for_nothing_is_listed(tmp_path):
+    scenario = wager(tmp_path, space=ParameterSpace.from_tables({"x": {"type": "integer", "range": [1, 40]}}))
+    play(replace(scenario, stop=replace(scenario.stop, gamma=0.4)), tmp_path / "run", runs=5)
+    facts, configurations, _ = stored(tmp_path / "run")
+    assert json.loads(facts[RULES])["listed"] is False
+    assert len(configurations) < 40
+
+
+def test_workers_and_stops_change_nothing_in_a_listed_space(tmp_path):
+    assert_workers_and_stops_change_nothing(wager(tmp_path, space=LEVELS), tmp_path, behaviour)
 
 
 def test_other_settings_at_a_restart_put_proposals_behind_all_stored_runs(tmp_path):

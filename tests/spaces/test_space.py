@@ -257,6 +257,9 @@ class TestSize:
             counted += 1
             drawn = set(space.sample(np.random.default_rng(seed), 4000))
             assert len(drawn) <= space.size
+            everything = space.configurations()
+            assert len(everything) == len(set(everything)) == space.size
+            assert drawn <= set(everything)
             if space.size <= 20:
                 assert len(drawn) == space.size
         assert counted >= 3

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 _SLACK = 1e-7
 _DRAWN_TOGETHER = 32
-_STREAM = 1
+_STREAM, _STREAM_OF_LISTS = 1, 4
 _ORIGINS = frozenset({"default", "user", "random", "model", "nominee"})
 _KEYS = {*SETTLED, "format", "version", "configurations", "nominations", "runs", "chain"} | {
     "promise",
@@ -194,7 +194,12 @@ def _check_draws(content: Mapping[str, Any], space: ParameterSpace) -> str:
             configurations[0]["values"] == {**space.default()},
             "configuration 0 is not the default of the space",
         )
-    expected = _draws(space, content["seed"], given, len(drawn))
+    listed = content["rules"].get("listed") is True
+    expected = (
+        _listing(space, content["seed"], len(drawn))
+        if listed
+        else _draws(space, content["seed"], given, len(drawn))
+    )
     for place, (claimed, real) in enumerate(zip(drawn, expected, strict=True), start=1):
         require(
             claimed == real, f"random draw {place} is not the one that follows from the seed and the space"
@@ -214,6 +219,16 @@ def _draws(space: ParameterSpace, seed: int, first: int, count: int) -> Iterator
         yield {**block[place % _DRAWN_TOGETHER]}
 
 
+def _listing(space: ParameterSpace, seed: int, count: int) -> list[Mapping[str, Any]]:
+    """The first configurations of a listed space, in the order that follows from the seed."""
+    require(space.size is not None, "a space without end was listed")
+    everything = space.configurations()
+    require(count <= len(everything), "there are more random draws than configurations in the space")
+    sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM_OF_LISTS,))
+    order = np.random.default_rng(sequence).permutation(len(everything))
+    return [{**everything[place]} for place in order[:count].tolist()]
+
+
 def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assignment:
     """A configuration in the one form that equal configurations share."""
     try:
@@ -228,7 +243,7 @@ def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assign
 def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     """What was settled beforehand must fit what came of it."""
     names = {"fixed", "announced_gamma", "default", "given", "chosen", "space_size"}
-    require(set(rules) == names, "other things were settled than there are to settle")
+    require(set(rules) - {"listed"} == names, "other things were settled than there are to settle")
     flags = [rules[name] for name in ("default", "given", "chosen")]
     require(all(type(flag) is bool for flag in flags), "something was settled neither with yes nor with no")
     require(rules["space_size"] == facts.space_size, "the space has another number of configurations")
@@ -255,7 +270,7 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
 def _check_shares(facts: Facts) -> str:
     shares = facts.shares
     total = sum(shares.part(kind) for kind in ("lower", "upper", "paired")) + 2.0 * shares.gain
-    if not shares.fixed:
+    if not shares.known:
         total += facts.delta / 2.0  # for γ
     require(total <= facts.delta * (1.0 + 1e-9), "the shares sum to more than δ")
     return "the shares of all bounds sum to at most δ"
@@ -328,6 +343,8 @@ def _covered(facts: Facts, gamma: float | None) -> list[tuple[int, int]]:
     draws = facts.draws
     if gamma is not None:
         distinct = {facts.row[place] for place in draws}
+        all_listed = len(distinct) >= facts.shares.listed
+        require(all_listed, "some configurations of the listed space were never drawn")
         if facts.space_size is None or len(distinct) < facts.space_size:
             count = draws_for(gamma, facts.delta, facts.announced, len(draws))
             require(count is not None, f"there are too few random draws for γ = {gamma:.6g}")

@@ -104,6 +104,7 @@ class Facts:
             default=rules["default"] is True,
             given=rules["given"] is True,
             chosen=rules["chosen"] is True,
+            listed=_listed(rules, space_size),
         )
         first: dict[object, int] = {}
         self.row = [first.setdefault(key, place) for place, key in enumerate(keys)]
@@ -260,6 +261,15 @@ class Facts:
             for position in range(self.population)
         ]
         return np.array(sorted(range(self.population), key=ranks.__getitem__), dtype=np.int64)
+
+
+def _listed(rules: Mapping[str, Any], space_size: int | None) -> int:
+    """How many configurations a listed space has; 0 where the space is not listed."""
+    if rules.get("listed", False) is False:  # runs of an earlier version do not say
+        return 0
+    require(rules["listed"] is True, "something was settled neither with yes nor with no")
+    require(space_size is not None and not rules["fixed"], "a space without end was listed")
+    return space_size or 0
 
 
 def _judge_of(content: Mapping[str, Any]) -> ByTime | ByQuality:

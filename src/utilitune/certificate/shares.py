@@ -10,7 +10,7 @@ FEW = 100
 OF_FEW = {"lower": 0.02, "upper": 0.13, "paired": 0.85}
 OF_MANY = {"lower": 0.3, "upper": 0.4, "paired": 0.3}
 GROWING = {"lower": 0.2, "upper": 0.6, "paired": 0.2}
-GIVEN_PART, CHOSEN_PART = 0.1, 0.4
+GIVEN_PART, CHOSEN_PART, LISTED_CHOSEN_PART = 0.1, 0.4, 0.1
 LEVELS = {"draw": 100.0, "chosen": 20.0}
 LEVEL_DRAWS = 1000.0
 FIRST_GAMMA, GROWTH_RATIO, LEVEL_GAMMA, ANNOUNCED_PART = 0.5, 1.5, 10.0, 0.9
@@ -27,6 +27,7 @@ class Shares:
         default: Whether something is kept for the comparison with the default.
         given: Whether configurations may be given.
         chosen: Whether configurations may be proposed or nominated.
+        listed: Size of a space all of which is drawn before the first run; 0 for any other.
     """
 
     delta: float
@@ -34,28 +35,39 @@ class Shares:
     default: bool
     given: bool
     chosen: bool
+    listed: int = 0
+
+    @property
+    def known(self) -> int:
+        """How many configurations ε covers, where that is fixed before the first run; else 0."""
+        return self.fixed or self.listed
 
     def part(self, kind: str) -> float:
         """What all lower bounds, upper bounds or pairs may spend together."""
-        bounds = self.delta if self.fixed else self.delta / 2.0
+        bounds = self.delta if self.known else self.delta / 2.0
         kept = GAIN if self.default else 0.0
         parts = GROWING
-        if self.fixed:
-            parts = OF_FEW if self.fixed <= FEW else OF_MANY
+        if self.known:
+            parts = OF_FEW if self.known <= FEW else OF_MANY
         return parts[kind] * (1.0 - kept) * bounds
 
     @property
     def gain(self) -> float:
         """What comparisons with the default may spend, for each direction."""
-        bounds = self.delta if self.fixed else self.delta / 2.0
+        bounds = self.delta if self.known else self.delta / 2.0
         return GAIN * bounds / 2.0 if self.default else 0.0
 
     def weight(self, kind: str, number: int) -> float:
         """w_b of number `number` (from 1) among the draws, the given ones or the chosen ones."""
         if self.fixed:
             return 1.0 / max(1, self.fixed - 1)  # the best is no wrong answer
+        if self.listed and kind != "chosen":
+            kept = LISTED_CHOSEN_PART if self.chosen else 0.0
+            return (1.0 - kept) / max(1, self.listed - 1)
         given = GIVEN_PART if self.given else 0.0
-        chosen = CHOSEN_PART if self.chosen else 0.0
+        chosen = 0.0
+        if self.chosen:
+            chosen = LISTED_CHOSEN_PART if self.listed else CHOSEN_PART
         if kind == "given":
             return given / (number * (number + 1.0))
         level = LEVELS[kind]
@@ -64,7 +76,7 @@ class Shares:
 
     def rank_weight(self, rank: int) -> float:
         """r_k of the draw number `rank`, from 1."""
-        if self.fixed:
+        if self.known:
             return 1.0
         late = 1.0 + math.log(max(1.0, rank / LEVEL_DRAWS))
         return 1.0 / ((2.0 + math.log(LEVEL_DRAWS)) * late**2)

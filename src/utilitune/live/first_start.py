@@ -39,7 +39,7 @@ def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehan
     kept = store.facts().get(RULES)
     if kept is not None:
         rules = json.loads(kept)
-        return Beforehand(**{name: rules[name] for name in Beforehand._fields})
+        return Beforehand(**{name: rules[name] for name in Beforehand._fields if name in rules})
     found = Beforehand(
         announced_gamma=announced_gamma(store, specification),
         default=bool(task.given),
@@ -47,6 +47,7 @@ def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehan
         space_size=task.space.size,
     )
     if not store.sessions():
+        found = found._replace(listed=specification.lists(found.space_size))
         rules = {"fixed": specification.fixed_size, **found._asdict()}
         store.keep_fact(RULES, json.dumps(rules))
     return found

@@ -152,10 +152,11 @@ class Proof:
         engine = build_engine(
             spec, evidence, evidence.utility, configurations=spec.set_size(), beforehand=beforehand
         )
-        proposing = model_for(task, spec, store, engine, evidence, live=live)
+        listed = beforehand.listed  # then all will be tried, whatever a model likes
+        proposing = None if listed else model_for(task, spec, store, engine, evidence, live=live)
         if proposing is not None:
             proposing = replace(proposing, fresh_from=fresh_from(store, spec))
-        supply = ConfigurationSupply(task.space, task.scenario.seed, task.given, proposing)
+        supply = ConfigurationSupply(task.space, task.scenario.seed, task.given, proposing, listed=listed)
         return cls(engine, evidence, supply, orders)
 
     # -- events --------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from utilitune.search.proposers.background import BackgroundProposals
 from utilitune.search.proposers.base import Runs, Turns, first_fresh_position
 from utilitune.search.proposers.fitting import ImmediateProposals
 from utilitune.search.proposers.model_guided import ModelGuidedProposer
-from utilitune.search.proposers.random import RandomDraws
+from utilitune.search.proposers.random import ListedDraws, RandomDraws
 from utilitune.spaces import Assignment
 from utilitune.store.base import note_once
 from utilitune.store.records import ConfigurationRecord
@@ -122,6 +122,7 @@ class ConfigurationSupply:
         seed: The scenario's seed.
         given: Tried first, in this order; the scenario's default is usually the first.
         proposing: A model's part in it, where there is one.
+        listed: Whether the random draws are the whole space in random order, each configuration once.
     """
 
     def __init__(
@@ -130,9 +131,11 @@ class ConfigurationSupply:
         seed: int,
         given: Sequence[Assignment] = (),
         proposing: Proposing | None = None,
+        *,
+        listed: bool = False,
     ) -> None:
         self.given = tuple(given)
-        self._random = RandomDraws(space, seed)
+        self._draws = ListedDraws(space, seed, len(self.given)) if listed else RandomDraws(space, seed)
         self._proposing = proposing
         self._turns = Turns(0.0 if proposing is None else proposing.share)
         self._stored: list[Drawn] = []
@@ -179,7 +182,7 @@ class ConfigurationSupply:
             proposal = self._proposing.next()
             if proposal is not None:
                 return proposal
-        return Drawn(self._random.draw(index - self._proposed), Origin.RANDOM)
+        return Drawn(self._draws.draw(index - self._proposed), Origin.RANDOM)
 
     def _keep(self, drawn: Drawn) -> None:
         proposed = drawn.origin is Origin.MODEL

@@ -17,7 +17,7 @@ from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet, Phases, Schedule, named_schedule
 from utilitune.procedures.naive import NaiveEngine
 from utilitune.procedures.paper.engine import PaperSettings, coup, oup, up
-from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
+from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings, is_worth_listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -133,6 +133,13 @@ class ProcedureSpec:
         """How many configurations there will ever be, where that is fixed before the first run."""
         return None if self.grows or self.name == "coup" else self.set_size()
 
+    def lists(self, space_size: int | None) -> bool:
+        """Whether a space of so many configurations is to be taken as a list of all of them."""
+        adaptive = self.grows and self.growth != "phases"
+        return adaptive and is_worth_listing(
+            space_size, self.delta, self.gamma, finite=self.population == "finite"
+        )
+
     def set_size(self) -> int:
         """How many configurations a fixed set has."""
         return self.configurations or DEFAULT_SET_SIZE
@@ -187,6 +194,7 @@ class Beforehand(NamedTuple):
     given: bool = True
     chosen: bool = True
     space_size: int | None = None
+    listed: bool = False
 
 
 def build_engine(

@@ -91,6 +91,18 @@ class ParameterSpace:
         Counted over all combinations of values, so that conditions, ranges and clauses are heeded; None
         also where these combinations, before anything is dropped, are more than 10 000.
         """
+        codes = self._all_codes()
+        return None if codes is None else codes.shape[1]
+
+    def configurations(self) -> list[Assignment]:
+        """Every configuration there is, once, in an order that follows from the space; see `size`."""
+        codes = self._all_codes()
+        if codes is None:
+            raise SpaceError("there are too many configurations to list", ("parameters",))
+        return self.assignments(codes)
+
+    def _all_codes(self) -> NDArray[np.float64] | None:
+        """The codes of all configurations, one column each, sorted; None where there are too many."""
         tables = [parameter.all_codes(_MOST_COUNTED) for parameter in self.parameters.values()]
         listed = [table for table in tables if table is not None]
         if len(listed) < len(tables) or math.prod(len(table) for table in listed) > _MOST_COUNTED:
@@ -98,7 +110,9 @@ class ParameterSpace:
         codes = np.stack([grid.ravel() for grid in np.meshgrid(*listed, indexing="ij")])
         self._deactivated(codes)
         allowed = codes[:, ~self._is_forbidden(codes)]
-        return int(np.unique(np.nan_to_num(allowed, nan=math.inf), axis=1).shape[1])
+        different = np.unique(np.nan_to_num(allowed, nan=math.inf), axis=1)
+        different[np.isinf(different)] = math.nan
+        return different
 
     def default(self) -> Assignment:
         """The default configuration."""

@@ -11,7 +11,7 @@ from utilitune.errors import UsageError
 from utilitune.procedures.engine import Observed
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.search.proposers.base import Runs, Turns, first_fresh_position
-from utilitune.search.proposers.random import RandomDraws
+from utilitune.search.proposers.random import ListedDraws, RandomDraws
 from utilitune.spaces import ParameterSpace
 from utilitune.utility import parse_utility
 
@@ -93,3 +93,26 @@ def test_random_draws_follow_from_seed_and_number_alone():
     assert RandomDraws(space, 7).draw(150)["x"] == values[150]
     assert RandomDraws(space, 8).draw(0)["x"] != values[0]
     assert abs(np.mean(values) - 0.5) < 0.1
+
+
+def test_a_listed_space_comes_whole_and_once_in_an_order_that_follows_from_the_seed():
+    """Conditions and clauses are heeded, and nothing is left out."""
+    space = ParameterSpace.from_tables(
+        {
+            "a": {"type": "bool"},
+            "b": {"type": "integer", "range": [1, 4], "when": "a == true"},
+            "c": {"type": "categorical", "values": ["x", "y", "z"]},
+        },
+        [{"clause": "c == 'z' and a == false"}],
+    )
+    drawn = [ListedDraws(space, 7, 2).draw(number) for number in range(2, 2 + space.size)]
+    assert len(set(drawn)) == space.size == 2 + 4 * 3
+    assert set(space.sample(np.random.default_rng(0), 2000)) == set(drawn)
+    assert drawn != [ListedDraws(space, 8, 2).draw(number) for number in range(2, 2 + space.size)]
+    assert space.default() in drawn
+
+
+def test_the_first_of_a_listed_space_is_any_of_them():
+    space = ParameterSpace.from_tables({"a": {"type": "integer", "range": [1, 5]}})
+    firsts = [ListedDraws(space, seed).draw(0)["a"] for seed in range(500)]
+    assert min(firsts.count(value) for value in range(1, 6)) > 60

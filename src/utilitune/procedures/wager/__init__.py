@@ -17,7 +17,7 @@ It bets on censored observations (`procedures.bounds.betting`), compares configu
 """
 
 from utilitune.procedures.wager.engine import WagerEngine
-from utilitune.procedures.wager.growth import Adaptive
+from utilitune.procedures.wager.growth import Adaptive, is_worth_listing
 from utilitune.procedures.wager.settings import WagerSettings
 
-__all__ = ["Adaptive", "WagerEngine", "WagerSettings"]
+__all__ = ["Adaptive", "WagerEngine", "WagerSettings", "is_worth_listing"]

@@ -33,7 +33,7 @@ from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet, Phases
 from utilitune.procedures.wager import intervals, rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
-from utilitune.procedures.wager.capital import gap_bound, lower_now
+from utilitune.procedures.wager.capital import gap_bound, lower_now, refresh_upper
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
 from utilitune.procedures.wager.foresight import ENDED, FEW, NO_ARENA, Foreseen, UnderWay, copied, foresee
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
@@ -81,6 +81,9 @@ class WagerEngine:
         self._play = self._new_play(utility)
 
     def _first_stage(self) -> Stage:
+        size = self.settings.space_size
+        if self.settings.listed and size is not None:
+            return Stage(1, size, 0.0, -1.0)
         first = stage(self.settings.growth, 1, self._grid)
         if first is None or first.draws < 1:
             raise UsageError("a set of configurations needs at least one of them")
@@ -133,7 +136,7 @@ class WagerEngine:
     def _shares(self, size: int) -> Shares:
         """How δ is shared; fixed before the first run."""
         delta, default, growth = self.settings.delta, self.settings.default, self.settings.growth
-        if isinstance(growth, FixedSet):
+        if isinstance(growth, FixedSet) or self.settings.listed:
             return fixed_shares(delta, size, default=default)
         spent = growth.schedule.spent_on_gamma(delta) if isinstance(growth, Phases) else None
         return growing_shares(delta, spent=spent, default=default)
@@ -213,6 +216,10 @@ class WagerEngine:
         play, arms = self._play, self._play.arms
         row = i if configuration is None else configuration
         role = self._roster.join(origin, row)
+        member = self._roster.given_member(row) if origin is Origin.RANDOM else None
+        if member is not None:
+            self._cover(member, role.rank)
+            role = role._replace(rank=0, idle=True)
         arms["row"][i] = row
         arms["rank"][i], arms["weight"][i], arms["ungauged"][i], arms["idle"][i] = role
         if order is not None:
@@ -232,6 +239,15 @@ class WagerEngine:
         if self._entered:
             settle(self._play)
         return i
+
+    def _cover(self, i: int, rank: int) -> None:
+        """Arm i, a given configuration, was drawn: from now on ε covers it."""
+        play = self._play
+        play.arms["rank"][i] = rank
+        play.standing.outsiders -= 1
+        if play.arms["runs"][i]:
+            refresh_upper(play, i)
+        place(play, i)
 
     def _take_order(self, order: NDArray[np.int32]) -> int:
         """Keep one more order; its number among them, from 1."""

@@ -84,7 +84,7 @@ class GammaGrid:
 
     def point(self, number: int) -> GridPoint:
         """Grid point p (from 1)."""
-        special = self._announced_point()
+        special = self.announced_point
         if special is None:
             return GridPoint(self._plain_draws(number), self._plain_share(number))
         before = 0
@@ -110,7 +110,9 @@ class GammaGrid:
         last = self.point(number).gamma_after(draws)
         return last if number == 1 else min(last, self.gamma(number - 1))
 
-    def _announced_point(self) -> GridPoint | None:
+    @property
+    def announced_point(self) -> GridPoint | None:
+        """The grid point of the γ that was announced; None if there was none."""
         if self.announced is None:
             return None
         share = tuning.ANNOUNCED_PART * self.delta / 2.0
@@ -139,3 +141,24 @@ def stage(growth: FixedSet | Phases | Adaptive, number: int, grid: GammaGrid) ->
         return Stage(number, phase.configurations, phase.gamma, phase.epsilon)
     gamma = grid.gamma(number)
     return Stage(number, grid.point(number).draws, gamma, 2.0 * growth.gamma_weight * gamma)
+
+
+def is_worth_listing(size: int | None, delta: float, announced: float | None, *, finite: bool) -> bool:
+    """Whether a space of so many configurations is to be listed.
+
+    It has to be small. And where a γ is announced for which few draws are enough, these few are cheaper than
+    all of them; on a list of instances, where larger shares of δ help less, also if they are most of them.
+
+    Args:
+        size: How many configurations the space has; None where nobody knows, or without end.
+        delta: Probability with which the promise may fail.
+        announced: The γ that is asked for at the first start, if any.
+        finite: Whether the promise is about a list of instances.
+    """
+    if size is None or size > tuning.MOST_LISTED:
+        return False
+    point = GammaGrid(delta, announced).announced_point
+    if point is None:
+        return True
+    different = size * (1.0 - (1.0 - 1.0 / size) ** point.draws)
+    return different >= tuning.MOST_DIFFERENT * size if finite else 2 * point.draws > size

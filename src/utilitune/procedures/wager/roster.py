@@ -62,15 +62,20 @@ class Roster:
         self._settings = settings
         self._fixed_size = size if isinstance(settings.growth, FixedSet) else 0
         self._positions = positions
-        self._weights = Weights.of(given=settings.given, chosen=settings.chosen)
+        self._weights = _weights(settings)
         self._numbers = dict.fromkeys(Kind, 0)
         self._drawn: set[int] = set()
+        self._joined = 0
+        self._given: dict[int, int] = {}
 
     @property
     def has_whole_space(self) -> bool:
         """Whether every configuration of the space was drawn."""
         size = self._settings.space_size
-        return size is not None and len(self._drawn) >= size
+        whole = size is not None and len(self._drawn) >= size
+        if whole and self._settings.listed and not self._drawn.issuperset(self._given):
+            raise UsageError("a configuration was given that is not one of those that can be set")
+        return whole
 
     def join(self, origin: Origin, row: int) -> Role:
         """The role of one more configuration, whose runs are those of configuration number `row`."""
@@ -82,11 +87,18 @@ class Roster:
         if self._fixed_size:
             return Role(0 if repeated else self.draws, fixed_weight(self._fixed_size), idle=repeated)
         kind = _KINDS[origin]
+        if kind is Kind.GIVEN:
+            self._given[row] = self._joined
+        self._joined += 1
         self._numbers[kind] += 1
         weight = self._weights.weight(kind, self._numbers[kind])
         rank = self.draws if kind is Kind.DRAW and not repeated else 0
         ungauged = origin is Origin.MODEL and self._settings.finite_population
         return Role(rank, weight, ungauged, repeated)
+
+    def given_member(self, row: int) -> int | None:
+        """The arm of the given configuration with these runs, in a listed space: it is one of the draws."""
+        return self._given.get(row) if self._settings.listed else None
 
     def check(self, origin: Origin, order: NDArray[np.int32] | None) -> None:
         """Refuse who has no place here."""
@@ -111,3 +123,10 @@ class Roster:
             )
         if not np.array_equal(np.sort(order), np.arange(self._positions)):
             raise UsageError("the order of a nominee must hold every position of the list once")
+
+
+def _weights(settings: WagerSettings) -> Weights:
+    """The weights of possible answers, all of which are settled before the first run."""
+    if settings.listed and settings.space_size is not None:
+        return Weights.of_listed(settings.space_size, chosen=settings.chosen)
+    return Weights.of(given=settings.given, chosen=settings.chosen)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from utilitune.domain import require_positive, require_probability
+from utilitune.errors import UsageError
 from utilitune.procedures.wager.growth import Adaptive
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class WagerSettings:
         given: Whether configurations may be given.
         chosen: Whether configurations may be proposed or nominated.
         space_size: How many configurations the space has; None where nobody knows, or without end.
+        listed: Whether the random draws are the whole space, each configuration once, all drawn before the
+            first run; for adaptive growth in a space whose size is known.
     """
 
     delta: float
@@ -47,6 +50,7 @@ class WagerSettings:
     given: bool = True
     chosen: bool = True
     space_size: int | None = None
+    listed: bool = False
 
     def __post_init__(self) -> None:
         require_probability("delta", self.delta)
@@ -58,3 +62,5 @@ class WagerSettings:
             require_probability("the announced gamma", self.announced_gamma)
         if self.captime0_s is not None:
             require_positive("the first captime", self.captime0_s)
+        if self.listed and (self.space_size is None or not isinstance(self.growth, Adaptive)):
+            raise UsageError("only a space of known size can be listed, and only with adaptive growth")

@@ -29,6 +29,10 @@ k/R for k ≤ R, as Σ (k/R)/k over these k is 1, too: the last phases have most
 
 A pair has the product of both. Nobody knows which draw will lead, so the first thousand draws have the same
 r_k, and draw K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
+
+**A listed space.** All n configurations of a small space are drawn before the first run, so that they are a
+fixed set. Proposals and nominees, each equal to one of them, have a part of the weights, shared as above;
+of the rest every member has 1/(n − 1).
 """
 
 from __future__ import annotations
@@ -112,11 +116,19 @@ def growing_shares(delta: float, *, spent: float | None = None, default: bool = 
 
 
 class Weights(NamedTuple):
-    """The part of the weights w_b that each kind of possible answer has; they sum to 1."""
+    """The part of the weights w_b that each kind of possible answer has; they sum to 1.
+
+    Attributes:
+        draws: That of random draws.
+        given: That of given configurations; in a listed space they are among the draws.
+        chosen: That of proposals and nominees.
+        listed: How many configurations a listed space has; 0 for any other.
+    """
 
     draws: float
     given: float
     chosen: float
+    listed: int = 0
 
     @classmethod
     def of(cls, *, given: bool, chosen: bool) -> Weights:
@@ -125,8 +137,16 @@ class Weights(NamedTuple):
         chosen_part = tuning.CHOSEN_PART if chosen else 0.0
         return cls(1.0 - given_part - chosen_part, given_part, chosen_part)
 
+    @classmethod
+    def of_listed(cls, configurations: int, *, chosen: bool) -> Weights:
+        """The weights in a listed space."""
+        chosen_part = tuning.LISTED_CHOSEN_PART if chosen else 0.0
+        return cls(1.0 - chosen_part, 1.0 - chosen_part, chosen_part, configurations)
+
     def weight(self, kind: Kind, number: int) -> float:
         """w_b of the configuration `number` (from 1) of its kind."""
+        if self.listed and kind is not Kind.CHOSEN:
+            return self.draws * fixed_weight(self.listed)
         if kind is Kind.GIVEN:
             return self.given / (number * (number + 1.0))
         level = tuning.LEVEL_DRAWN_ANSWERS if kind is Kind.DRAW else tuning.LEVEL_CHOSEN_ANSWERS

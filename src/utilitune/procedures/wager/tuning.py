@@ -41,6 +41,16 @@ GROWING_PAIRED = 0.2
 A pair pays for both its numbers here, so most configurations are ruled out by their upper bounds.
 """
 
+MOST_LISTED = 50
+"""A space of at most so many configurations is listed: all of them are drawn before the first run, in random
+order, and are a fixed set. In larger ones it takes long until the first promise about all is worth much."""
+
+MOST_DIFFERENT = 0.9
+"""On a list of instances with an announced γ, a space is listed if its draws would show this share of it."""
+
+LISTED_CHOSEN_PART = 0.1
+"""Listed space: the part of the weights w_b for proposals and nominees, where there may be any; below 1."""
+
 PHASES_LATE = 0.5
 """Phases of a schedule: the part of what upper bounds may spend that goes to draw k in proportion to k, up to
 `LEVEL_DRAWS`; 0 to 1. Later phases have most of the draws, so late draws are where most time is spent."""

@@ -1,6 +1,6 @@
-"""Configurations by chance: independent and uniform over the space, each fixed by its number.
+"""Configurations by chance, each fixed by its number: independent draws, or a small space in random order.
 
-Draws are made in blocks, because drawing many costs little more than drawing one.
+Independent draws are made in blocks, because drawing many costs little more than drawing one.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from utilitune.spaces import Assignment, ParameterSpace
 
 _STREAM = 1
+_STREAM_OF_LISTS = 4
 _BLOCK = 32
 
 
@@ -41,3 +42,24 @@ class RandomDraws:
             self._block = self._space.sample(np.random.default_rng(sequence), _BLOCK)
             self._number = block
         return self._block[place]
+
+
+class ListedDraws:
+    """A small space in random order, which follows from the seed: every configuration comes once.
+
+    Args:
+        space: What can be set.
+        seed: The scenario's seed.
+        first: The number of the first draw.
+    """
+
+    def __init__(self, space: ParameterSpace, seed: int, first: int = 0) -> None:
+        everything = space.configurations()
+        sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM_OF_LISTS,))
+        order = np.random.default_rng(sequence).permutation(len(everything))
+        self._first = first
+        self._order: list[Assignment] = [everything[place] for place in order.tolist()]
+
+    def draw(self, number: int) -> Assignment:
+        """Draw number `number`."""
+        return self._order[number - self._first]
