@@ -8,6 +8,7 @@ removed, so that the rules under test are those in the source.
 from __future__ import annotations
 
 import ast
+import math
 from functools import cache
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def remove_stale_code(package: Path = PACKAGE) -> list[Path]:
     removed = []
     for index in package.rglob("__pycache__/*.nbi"):
         source = index.parent.parent / f"{index.name.split('.')[0]}.py"
-        newest = max(path.stat().st_mtime for path in _dependencies(source, package) if path.exists())
+        sources = [path for path in _dependencies(source, package) if path.exists()]
+        newest = max((path.stat().st_mtime for path in sources), default=math.inf)  # its own may have moved
         if index.stat().st_mtime < newest:
             index.unlink(missing_ok=True)
             removed.append(index)
