@@ -110,9 +110,11 @@ def _proposals(*, finite: bool) -> Callable[[np.random.Generator], bool]:
     return search
 
 
-def _chosen(size: int, *, finite: bool, nominees: int = 6) -> Callable[[np.random.Generator], bool]:
+def _chosen(
+    size: int, *, finite: bool, nominees: int = 6, listed: bool = False
+) -> Callable[[np.random.Generator], bool]:
     return lambda generator: nominating.chosen_search(
-        generator, DELTA, size, finite=finite, nominees=nominees
+        generator, DELTA, size, finite=finite, nominees=nominees, listed=listed
     )
 
 
@@ -173,6 +175,8 @@ def _recorded() -> list[Cell]:
         Cell("wager", "nominees, nine configurations, list", _chosen(9, finite=True)),
         Cell("wager", "repeated draws, nine configurations", _chosen(9, finite=False)),
         Cell("wager", "repeated draws, nine configurations, list", _chosen(9, finite=True, nominees=0)),
+        Cell("wager", "listed space, twelve configurations", _chosen(12, finite=False, listed=True)),
+        Cell("wager", "listed space, twelve configurations, list", _chosen(12, finite=True, listed=True)),
         Cell("whatif", "every utility at once", _whatif(finite=False)),
         Cell("whatif", "every utility at once, list", _whatif(finite=True)),
         Cell("evaluate", "8 test instances", _evaluation(8), limit=0.05),

@@ -66,9 +66,24 @@ class Task:
 
 
 def chosen_search(
-    generator: np.random.Generator, delta: float, size: int, *, finite: bool, nominees: int = _NOMINEES
+    generator: np.random.Generator,
+    delta: float,
+    size: int,
+    *,
+    finite: bool,
+    nominees: int = _NOMINEES,
+    listed: bool = False,
 ) -> bool:
-    """Whether a search with a default, repeated draws and lucky nominees ever promises too much."""
+    """Whether a search with a default, repeated draws and lucky nominees ever promises too much.
+
+    Args:
+        generator: The source of chance.
+        delta: The probability with which the promise may fail.
+        size: How many configurations the space has.
+        finite: Whether the instances are all there is.
+        nominees: How many are nominated, on a list.
+        listed: Whether the space is drawn as a whole before the first run, each configuration once.
+    """
     positions = int(generator.choice([1, 2, 3, 12, 40])) if finite else 150
     task = Task.make(generator, size, positions, finite=finite)
     utility = parse_utility(COIN)
@@ -81,16 +96,18 @@ def chosen_search(
         announced_gamma=float(generator.choice([0.1, 0.3])),
         default=True,
         space_size=size,
+        listed=listed,
     )
     evidence = RecordedEvidence(RuntimeMatrix.from_array(task.runtimes_s, 64.0), utility)
     engine = WagerEngine(evidence, utility, settings)
     engine.add(Origin.GIVEN, configuration=0)
     lucky = np.argsort(-utility(task.runtimes_s[:, :_SHAPED]).mean(axis=1), kind="stable")
     entropy, nominated, draws = str(generator.integers(2**62)), 0, 0
+    rows = generator.permutation(size) if listed else generator.integers(size, size=_MOST_DRAWS)
     for rounds in moments():
         while (halt := engine.advance(PauseAt(rounds, math.inf, 10**9))) is Halt.NEEDS_CONFIGURATIONS:
             for _ in range(min(engine.missing_configurations, _MOST_DRAWS - draws)):
-                engine.add(Origin.RANDOM, configuration=int(generator.integers(size)))
+                engine.add(Origin.RANDOM, configuration=int(rows[draws]))
                 draws += 1
             if engine.missing_configurations:
                 engine.no_more()
