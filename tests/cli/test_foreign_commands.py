@@ -120,7 +120,7 @@ def test_a_default_that_the_runner_rejects_is_no_failure(tmp_path: Path):
 def test_check_says_which_time_counts(tmp_path: Path):
     path = smac(tmp_path)
     program(tmp_path / "wrapper", '#!/bin/sh\necho "Result for SMAC: SAT, 0.5, 0, 0, 0"\n')
-    assert "(what counts is cpu time: " in " ".join(invoke("check", path).stdout.split())
+    assert "(what counts is CPU time: " in " ".join(invoke("check", path).stdout.split())
     native = tmp_path / "scenario.toml"
     invoke("convert", path, "-o", native)
     native.write_text(native.read_text().replace("reported_runtime = false", "reported_runtime = true"))

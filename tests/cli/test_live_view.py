@@ -76,8 +76,15 @@ def test_failures_are_neither_answers_nor_timeouts():
 
 
 def test_bars_fall_with_the_numbers():
-    assert sparkline([1.0, 0.5, 0.0]) == "█▅▁▁"
-    assert len(sparkline([0.5] * 10_000)) <= 62
+    assert sparkline([1.0, 0.5, 0.0]) == "█▅▁"
+    assert sparkline([0.5]) == "▅"
+
+
+@pytest.mark.parametrize("count", [49, 50, 51, 99, 100, 101, 10_000])
+def test_a_row_of_bars_keeps_its_width_and_ends_with_the_latest(count: int):
+    row = sparkline([1.0] * (count - 1) + [0.0], 50)
+    assert len(row) == min(count, 50)
+    assert row.endswith("█▁")
 
 
 def test_plain_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]):

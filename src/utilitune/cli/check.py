@@ -352,8 +352,9 @@ def _trace_in_words(outcome: RunOutcome) -> str:
 
 def _counted(task: Task) -> str:
     """Which of the times of a run is its runtime, in words."""
-    reported = task.target.reports_runtime
-    return "the time it reports" if reported else f"{task.scenario.measure.value} time"
+    if task.target.reports_runtime:
+        return "the time it reports"
+    return {"cpu": "CPU time", "wall": "wall-clock time"}[task.scenario.measure.value]
 
 
 def _say(text: str, style: str | None = None) -> None:

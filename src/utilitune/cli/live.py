@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -177,7 +176,7 @@ class LivePanel:
         yield "answer", shortened(view.best_command, _ANSWER_LINES * (width - _MARGINS))
         speed = f"{view.runs_per_s:.1f} per second"
         yield "runs", f"{progress.runs:,} ({speed}), {view.workers_busy} under way, {failures(view)} failures"
-        yield "compared", compared(progress)
+        yield "compared", compared(progress, None if standing is None else standing.tried)
         passed = f"{format_duration(round(view.elapsed_s))} passed, {_left(view)}"
         yield "time", COMPILING if view.compiling else passed
         outlook = "" if standing is None or standing.outlook is None else standing.outlook.sentence()
@@ -192,10 +191,11 @@ class LivePanel:
 
 
 def sparkline(values: list[float], width: int = _HISTORY) -> str:
-    """Numbers between 0 and 1 as a row of bars, thinned to fit."""
-    step = max(1, math.ceil(len(values) / width))
-    thinned = [*values[::step], values[-1]]
-    return "".join(_SPARKS[min(7, max(0, int(value * 8)))] for value in thinned)
+    """Numbers between 0 and 1 as a row of bars; more than fit are thinned to exactly this width."""
+    bars = min(len(values), width)
+    last = len(values) - 1
+    kept = (values[round(bar * last / max(1, bars - 1))] for bar in range(bars - 1))
+    return "".join(_SPARKS[min(7, max(0, int(value * 8)))] for value in [*kept, values[-1]])
 
 
 def failures(view: View) -> int:

@@ -29,7 +29,7 @@ def print_result(result: RunResult) -> None:
             prose(console, sentence, indent=2)
     console.print("Cost", style="bold")
     tried = f" of {progress.configurations:,} configurations"
-    rivals = tried if result.promise.refusal else f"; compared: {compared(progress)}"
+    rivals = tried if result.promise.refusal else f"; compared: {compared(progress, result.standing.tried)}"
     console.print(f"  {spent(progress)}{rivals}.")
     if result.use is not None:
         prose(console, result.use.sentence(), indent=2)

@@ -8,6 +8,7 @@ of time be off before another configuration wins?
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,12 +21,14 @@ from utilitune.data.synthetic import LOOKALIKES, generate
 from utilitune.domain import rounded_up
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.bounds.every_utility import CensoredRuns
-from utilitune.reports.whatif import SolutionWhatIf, whatif, whatif_run
+from utilitune.reports.whatif import SolutionWhatIf, whatif, whatif_known, whatif_run
+from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.data import RuntimeMatrix
+    from utilitune.procedures.evidence import LiveEvidence
     from utilitune.reports.whatif import Recommendation, WhatIf
     from utilitune.utility import Utility
 
@@ -146,14 +149,22 @@ def _begun(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def contest_of_run(folder: Path) -> Contest:
+def contest_of_run(folder: Path, evidence: LiveEvidence | None = None) -> Contest:
     """The configurations of a stored run.
+
+    Args:
+        folder: The run.
+        evidence: Its runs, where somebody has read them already: of a large run that takes seconds.
 
     Raises:
         StoreError: There is no such run, or it has no configuration yet.
         UsageError: It is about the quality of solutions.
     """
-    answers = whatif_run(folder)
+    if evidence is None:
+        answers = whatif_run(folder)
+    else:
+        with contextlib.closing(read_run_folder(folder)) as store:
+            answers = whatif_known(store, evidence)
     if isinstance(answers, SolutionWhatIf):
         raise UsageError(_OF_SOLUTIONS)
     names = ("the default", *(f"configuration {number}" for number in range(1, answers.configurations)))

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from utilitune.procedures.evidence import LiveEvidence
     from utilitune.store import ConfigurationRecord, RunRecord, StoreReader
 
     Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 PLACEHOLDER = "*"
 """Stands in a family for the time that varies."""
 
-_UNSEEN = -1.0  # watched for less than no time: no run of this pair is known
 _FINEST_RATIO = 1.001  # between two answers, the moment of change is looked for this closely
 _LARGEST_FAMILY = 10_001
 _BEFOREHAND = (Origin.DEFAULT, Origin.USER, Origin.RANDOM)  # not chosen because of any outcome
@@ -330,6 +330,25 @@ def whatif(
     return WhatIf(given, shares, delta=delta, population=population)
 
 
+def whatif_known(store: StoreReader, evidence: LiveEvidence) -> WhatIf:
+    """The same as `whatif_run` where somebody has read the runs already: nothing but settings is read anew.
+
+    Args:
+        store: The run.
+        evidence: Its runs; those that came after it was filled do not count.
+    """
+    arrays = evidence.arrays
+
+    def known(record: ConfigurationRecord) -> CensoredRuns:
+        if record.index >= len(arrays.base):
+            return _counting(np.zeros(0), np.zeros(0), record.first_position)
+        start = int(arrays.base[record.index])
+        cells = slice(start, start + int(arrays.room[record.index]))
+        return _counting(arrays.runtime_s[cells], arrays.known_s[cells], record.first_position)
+
+    return _from_store(store, None, known)
+
+
 def whatif_run(run: StoreReader | Path | str, *, delta: float | None = None) -> WhatIf:
     """The same from a stored run, also while it goes on.
 
@@ -346,7 +365,11 @@ def whatif_run(run: StoreReader | Path | str, *, delta: float | None = None) -> 
         return _from_store(reader, delta)
 
 
-def _from_store(store: StoreReader, delta: float | None) -> WhatIf:
+def _from_store(
+    store: StoreReader,
+    delta: float | None,
+    known: Callable[[ConfigurationRecord], CensoredRuns] | None = None,
+) -> WhatIf:
     configurations = store.configurations()
     if not configurations:
         raise StoreError("this run has no configuration yet: let it run a little longer")
@@ -360,9 +383,8 @@ def _from_store(store: StoreReader, delta: float | None) -> WhatIf:
     )
     if store.snapshot.scenario.get("quality") is not None:
         return SolutionWhatIf(measured(store, configurations), shares, **facts)
-    known = _settled(store.runs())
-    runs = [known[record.index].counting(record.first_position) for record in configurations]
-    return WhatIf(runs, shares, **facts)
+    known = _settled(store.runs()) if known is None else known
+    return WhatIf([known(record) for record in configurations], shares, **facts)
 
 
 class _Facts(TypedDict):
@@ -427,25 +449,32 @@ class _Seen:
         missing = position + 1 - len(self.watched_s)
         if missing > 0:
             self.runtimes_s.extend(repeat(math.inf, missing))
-            self.watched_s.extend(repeat(_UNSEEN, missing))
+            self.watched_s.extend(repeat(0.0, missing))
         known = PairRuntime(self.runtimes_s[position], self.watched_s[position]).then(told)
         self.runtimes_s[position], self.watched_s[position] = known.runtime_s, known.watched_s
 
-    def counting(self, first_position: int) -> CensoredRuns:
-        """The runs that count: from the first position on, up to the first gap."""
-        runtimes_s = np.array(self.runtimes_s[first_position:])
-        watched_s = np.array(self.watched_s[first_position:])
-        gaps = np.flatnonzero(watched_s == _UNSEEN)
-        end = int(gaps[0]) if gaps.size else watched_s.size
-        finished = np.isfinite(runtimes_s[:end])
-        stop_s = np.where(finished, runtimes_s[:end], watched_s[:end])
-        return CensoredRuns(stop_s, finished, first_position)
+
+def _counting(
+    runtimes_s: NDArray[np.float64], watched_s: NDArray[np.float64], first_position: int
+) -> CensoredRuns:
+    """The runs that count: from the first position on, up to the first that was never run."""
+    seen = np.isfinite(runtimes_s) | (watched_s > 0)
+    gaps = np.flatnonzero(~seen[first_position:])
+    end = first_position + int(gaps[0]) if gaps.size else seen.size
+    cells = slice(first_position, end)
+    finished = np.isfinite(runtimes_s[cells])
+    return CensoredRuns(np.where(finished, runtimes_s[cells], watched_s[cells]), finished, first_position)
 
 
-def _settled(records: Iterable[RunRecord]) -> defaultdict[int, _Seen]:
+def _settled(records: Iterable[RunRecord]) -> Callable[[ConfigurationRecord], CensoredRuns]:
     """What is known of the runtimes of each configuration."""
     known: defaultdict[int, _Seen] = defaultdict(_Seen)
     for record in records:
         request = record.request
         known[request.configuration].take(request.position, PairRuntime.of(request, record.outcome))
-    return known
+
+    def counting(record: ConfigurationRecord) -> CensoredRuns:
+        seen = known[record.index]
+        return _counting(np.array(seen.runtimes_s), np.array(seen.watched_s), record.first_position)
+
+    return counting

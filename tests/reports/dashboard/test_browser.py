@@ -64,6 +64,28 @@ def test_a_report_can_be_sorted_filtered_and_compared(browser: Any, tmp_path: Pa
         view.check()
 
 
+def test_a_run_without_runs_and_one_of_a_single_configuration(browser: Any, tmp_path: Path):
+    empty = Writer(tmp_path / "empty")
+    empty.add_configurations(1)
+    empty.end()
+    path = report_of(empty)
+    with opened(browser, path.as_uri()) as view:
+        view.page.goto(path.as_uri())
+        view.wait("#numbers", "text.includes('No answer yet: The wall-clock budget is spent.')")
+        assert ".." not in view.text("#numbers")
+        view.wait("#progress", "text.includes('Nothing is proved yet.')")
+        view.wait("#distribution", "text.includes('No run has finished yet.')")
+        assert "1 of 1 configuration" in view.text("#configurations .bar")
+        view.check()
+    path = report_of(small_run(tmp_path / "one", configurations=1))
+    with opened(browser, path.as_uri()) as view:
+        view.page.goto(path.as_uri())
+        view.wait("#numbers", "text.includes('the answer is the default')")
+        assert "answer\n" not in view.text("#distribution .legend")
+        view.wait("#distribution .chart", "!text.includes('No run')")
+        view.check()
+
+
 def test_the_live_page_follows_a_run(browser: Any, tmp_path: Path):
     writer = small_run(tmp_path, end=False)
     with served([writer.folder]) as server, opened(browser, server.home) as view:

@@ -17,6 +17,7 @@ from reports.dashboard.stored_runs import HOSTILE, small_run
 from utilitune.errors import UtilituneError
 from utilitune.reports.dashboard.designing import Designer, utility_from_outside
 from utilitune.reports.dashboard.watching import WatchedRun
+from utilitune.store import RunFolderReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,6 +161,20 @@ def test_a_run_at_work_is_read_again_only_now_and_then(tmp_path: Path, monkeypat
     writer.end()
 
 
+def test_runs_that_the_page_has_read_are_not_read_again(tmp_path: Path, monkeypatch):
+    writer = small_run(tmp_path, end=False)
+    writer.add_runs(1, 9, range(1, 4))  # on a gap: these do not count
+    writer.add_configurations(3)  # never run
+    run = WatchedRun(writer.folder)
+    ask = {"utility": "uniform(k0=5s)", "source": "run:0"}
+    from_disk = Designer([run]).judged(ask)
+    while not run.is_complete:
+        run.look()
+    monkeypatch.setattr(RunFolderReader, "runs", None)
+    assert Designer([run]).judged(ask) == from_disk
+    writer.end()
+
+
 def test_hostile_names_stay_data(tmp_path: Path):
     run = WatchedRun(small_run(tmp_path, hostile=True).folder)
     run.look()
@@ -167,6 +182,14 @@ def test_hostile_names_stay_data(tmp_path: Path):
     found = (designer.beginning(), designer.judged({"utility": "uniform(k0=5s)", "source": "run:0"}))
     assert json.loads(json.dumps(found, allow_nan=False))
     assert designer.beginning()["sources"][0]["name"] == HOSTILE
+
+
+def test_runs_of_the_same_name_are_told_apart(tmp_path: Path):
+    runs = [WatchedRun(small_run(tmp_path / place).folder) for place in ("one", "other")]
+    for run in runs:
+        run.look()
+    sources = Designer(runs).beginning()["sources"][:2]
+    assert [each["name"] for each in sources] == [f"large ({run.folder})" for run in runs]
 
 
 def test_a_run_brings_its_own_utility_along(tmp_path: Path):

@@ -56,9 +56,15 @@ def spent(progress: Progress) -> str:
     return f"{format_duration(progress.total_time_s)} in {_counted(progress.runs, 'run')}"
 
 
-def compared(progress: Progress) -> str:
-    """How many configurations the promise compares with the answer, and how many of them may be the best."""
-    return f"{_counted(progress.configurations, 'configuration')}, {progress.alive:,} not ruled out"
+def compared(progress: Progress, tried: int | None = None) -> str:
+    """How many configurations the promise compares with the answer, and how many of them may be the best.
+
+    Args:
+        progress: Where the procedure stands.
+        tried: How many configurations were run at all; some need no run to be compared.
+    """
+    some = "" if tried is None or tried >= progress.configurations else f"{tried:,} of them run, "
+    return f"{_counted(progress.configurations, 'configuration')}, {some}{progress.alive:,} not ruled out"
 
 
 def _counted(number: int, what: str) -> str:

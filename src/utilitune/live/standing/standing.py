@@ -54,6 +54,7 @@ class Standing:
         epsilon_means: ε in the user's own terms; empty where it means nothing yet.
         outlook: What more time would bring; None as long as nobody can tell.
         failures: Failed runs with what they have in common.
+        tried: How many configurations have been run at all.
     """
 
     answer: Estimate
@@ -62,6 +63,7 @@ class Standing:
     epsilon_means: str
     outlook: Outlook | None
     failures: tuple[Failures, ...]
+    tried: int = 0
 
     def utilities(self) -> str:
         """How good the answer and the default are, in words."""
@@ -90,6 +92,7 @@ class Standing:
             "epsilon_means": self.epsilon_means,
             "outlook": None if self.outlook is None else self.outlook.to_dict(),
             "failures": [each.to_dict() for each in self.failures],
+            "tried": self.tried,
         }
 
 
@@ -146,6 +149,7 @@ def standing_of(
         epsilon_means=epsilon_means(task, evidence, best, epsilon),
         outlook=outlook_of([*points, progress], limits),
         failures=failures_of(store, records, task.training.name),
+        tried=len(store.runs_each()),
     )
 
 

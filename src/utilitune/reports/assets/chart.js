@@ -107,7 +107,7 @@ U.zoom = (node, state, changed) => {
 
 const MARGIN = { left: 46, right: 14, top: 10, bottom: 34 };
 
-/* Lines over one x axis. spec: {label, height, x: {title, log, format}, y: {title, low, high, format}, lines: [{name, color, x, y,
+/* Lines over one x axis. spec: {label, empty, height, x: {title, log, format}, y: {title, low, high, format}, lines: [{name, color, x, y,
    step, dash, area}], marks: [{x, text}]}. `update(spec)` replaces the data and keeps the zoom. */
 U.lineChart = (spec) => {
   const holder = U.el("div", { class: "chart" });
@@ -189,6 +189,9 @@ U.lineChart = (spec) => {
       lines.append(U.svg("text", { x: x - 4, y: MARGIN.top + 10, "text-anchor": "end", text: mark.text }));
     }
     fresh.append(lines);
+    if (current.empty && !current.lines.some((line) => line.y.some((value) => value !== null && value !== undefined))) {
+      fresh.append(U.svg("text", { x: (MARGIN.left + width - MARGIN.right) / 2, y: height / 2, "text-anchor": "middle", text: current.empty }));
+    }
     band = U.svg("rect", { y: MARGIN.top, height: height - MARGIN.bottom - MARGIN.top, visibility: "hidden", css: { fill: "var(--shade)" } });
     const hair = U.svg("line", { y1: MARGIN.top, y2: height - MARGIN.bottom, visibility: "hidden", css: { stroke: "var(--soft)" } });
     fresh.append(band, hair);
@@ -238,4 +241,12 @@ U.canvas = (holder, height, label) => {
     pen.font = "11.5px system-ui, sans-serif";
     return pen;
   };
+};
+
+/* A dot on a canvas; a tiny one is a square, which looks the same and costs a tenth. */
+U.dot = (pen, x, y, radius) => {
+  if (radius < 2) { pen.fillRect(x - radius * 0.9, y - radius * 0.9, radius * 1.8, radius * 1.8); return; }
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 7);
+  pen.fill();
 };

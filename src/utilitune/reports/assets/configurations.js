@@ -7,16 +7,17 @@ U.Configurations = class {
     this.values = [];
     this.names = doc.configurations.parameters;
     this.parameters = doc.parameters;
-    this.answer = doc.answer ? doc.answer.number : 0;
     this.sort = { column: 4, down: true };
     this.filter = "";
     this.picked = [];
     this.listeners = [];
     this.heads = ["#", "from", "runs", "mean", "low", "high", "time", "stopped", "failed"];
-    this.take(doc.configurations);
+    this.take(doc.configurations, doc.answer ? doc.answer.number : 0);
   }
 
-  take(table) {
+  take(table, answer) {
+    if (!table.rows.length && answer === this.answer) return;
+    this.answer = answer;
     table.rows.forEach((row, index) => {
       this.rows[row[0]] = row;
       if (table.values[index]) this.values[row[0]] = table.values[index];
@@ -85,22 +86,21 @@ U.intervalsChart = (model) => {
       pen.textAlign = "right"; pen.fillText(String(tick), left - 6, y(tick) + 4);
     }
     pen.textAlign = "left";
-    pen.fillText(`${U.count(list.length)} configurations with runs${width > 420 ? ", in the order of the table" : ""}`, left, height - 6);
+    pen.fillText(`${U.some(list.length, "configuration")} with runs${width > 420 ? ", in the order of the table" : ""}`, left, height - 6);
     const from = Math.max(0, Math.floor(state.range[0])), to = Math.min(list.length, Math.ceil(state.range[1]));
     const each = (width - left - right) / (state.range[1] - state.range[0]);
     const shades = Object.fromEntries(["answer", "default", "gamma", "soft", "ink"].map((each) => [each, U.color(each)]));
     const paint = (number, at) => {
       const row = model.rows[number], place = x(at + 0.5);
       const special = number === model.answer ? "answer" : number === 0 ? "default" : model.picked.includes(number) ? "gamma" : null;
-      pen.strokeStyle = shades[special || "soft"];
+      const thick = special ? 2.5 : Math.max(0.6, Math.min(4, each * 0.5));
+      pen.fillStyle = shades[special || "soft"];
       pen.globalAlpha = special ? 1 : Math.min(0.55, 0.18 + each / 30);
-      pen.lineWidth = special ? 2.5 : Math.max(0.6, Math.min(4, each * 0.5));
-      pen.beginPath(); pen.moveTo(place, y(row[4])); pen.lineTo(place, y(row[5])); pen.stroke();
+      pen.fillRect(place - thick / 2, y(row[5]), thick, y(row[4]) - y(row[5]));
       if (row[3] === null) return;
       pen.globalAlpha = 1;
       pen.fillStyle = shades[special || "ink"];
-      const radius = special ? 4.5 : Math.max(0.8, Math.min(3, each / 3));
-      pen.beginPath(); pen.arc(place, y(row[3]), radius, 0, 7); pen.fill();
+      U.dot(pen, place, y(row[3]), special ? 4.5 : Math.max(0.8, Math.min(3, each / 3)));
     };
     const later = [];
     for (let at = from; at < to; at += 1) {
@@ -136,6 +136,7 @@ U.virtualTable = (model) => {
     const button = U.el("button", { type: "button", text: name, onclick: () => {
       model.sort = { column, down: model.sort.column === column ? !model.sort.down : column >= 2 && column < 9 };
       model.order();
+      draw(true);
     } });
     const th = U.el("th", { scope: "col", class: column < 9 && column !== 1 ? "number" : null }, button);
     head.append(th);
@@ -156,23 +157,29 @@ U.virtualTable = (model) => {
     const kind = [number === model.answer ? "answer" : "", model.picked.includes(number) ? "picked" : ""].join(" ").trim();
     return U.el("tr", { class: kind || null }, U.el("td", {}, box), cells);
   };
-  let drawn = "";
+  let drawn = "", lines = new Map(), high = 460;
   const draw = (force) => {
     const first = Math.max(0, Math.floor(scroll.scrollTop / tall) - 8);
-    const last = Math.min(model.shown.length, first + Math.ceil((scroll.clientHeight || 460) / tall) + 20);
+    const last = Math.min(model.shown.length, first + Math.ceil(high / tall) + 20);
     if (!force && drawn === `${first}-${last}`) return;
     drawn = `${first}-${last}`;
     const focused = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.number : null;
-    body.replaceChildren(spacer(first * tall), ...model.shown.slice(first, last).map(line), spacer((model.shown.length - last) * tall));
-    if (focused) { const again = body.querySelector(`input[data-number="${Number(focused)}"]`); if (again) again.focus({ preventScroll: true }); }
+    const kept = new Map(); /* a line whose numbers are the same stays as it is */
+    for (const number of model.shown.slice(first, last)) {
+      const row = model.rows[number], mark = `${number === model.answer} ${model.picked.includes(number)}`, known = lines.get(number);
+      kept.set(number, known && known.row === row && known.mark === mark ? known : { row, mark, node: line(number) });
+    }
+    lines = kept;
+    body.replaceChildren(spacer(first * tall), ...[...kept.values()].map(({ node }) => node), spacer((model.shown.length - last) * tall));
+    if (focused) { const again = body.querySelector(`input[data-number="${Number(focused)}"]`); if (again && again !== document.activeElement) again.focus({ preventScroll: true }); }
     buttons.forEach((th, column) => {
       if (column === model.sort.column) th.setAttribute("aria-sort", model.sort.down ? "descending" : "ascending");
       else th.removeAttribute("aria-sort");
     });
   };
   scroll.addEventListener("scroll", () => draw(false), { passive: true });
-  model.listeners.push(() => draw(true));
-  new ResizeObserver(() => draw(true)).observe(scroll);
+  new ResizeObserver((entries) => { high = entries[0].contentRect.height || high; draw(false); }).observe(scroll);
+  model.listeners.push(U.responsive(scroll, () => draw(true)));
   draw(true);
   return scroll;
 };
@@ -220,7 +227,7 @@ U.configurationsCard = (doc, model) => {
   let timer = 0;
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => { model.filter = search.value; model.order(); }, 120); });
   const found = U.el("span", { class: "soft small" });
-  const count = () => { found.textContent = `${U.count(model.shown.length)} of ${U.count(model.rows.filter(Boolean).length)} configurations`; };
+  const count = () => { found.textContent = `${U.count(model.shown.length)} of ${U.some(model.rows.filter(Boolean).length, "configuration")}`; };
   model.listeners.push(count);
   count();
   return U.card("configurations", "Configurations", U.legend([["answer", "answer"], ["default", "default"], ["ticked", "gamma"]]), U.intervalsChart(model),
@@ -270,19 +277,21 @@ U.parameterFigure = (parameter, model) => {
       choices.forEach((choice, index) => pen.fillText(name(choice), x(index), height - 5));
     } else { pen.textAlign = "left"; pen.fillText(`${choices.length} values`, left, height - 5); }
     const shades = Object.fromEntries(["soft", "default", "answer"].map((each) => [each, U.color(each)]));
-    const dot = (at, color, radius, alpha) => {
+    const crowded = model.rows.length > 1000 ? 0.5 : 1; /* many dots are small ones */
+    const dot = (at, radius) => {
       const row = model.rows[at], value = model.values[at] && model.values[at][column];
       if (!row || row[3] === null || value === null || value === undefined) return;
       const spread = number ? 0 : (((at * 7919) % 97) / 97 - 0.5) * 0.5;
-      const place = number ? x(value) : x(choices.indexOf(String(value)) + spread);
-      pen.fillStyle = shades[color];
-      pen.globalAlpha = alpha;
-      pen.beginPath(); pen.arc(place, y(row[3]), radius, 0, 7); pen.fill();
-      pen.globalAlpha = 1;
+      U.dot(pen, number ? x(value) : x(choices.indexOf(String(value)) + spread), y(row[3]), radius ?? crowded * Math.min(3.5, 1 + Math.log10(1 + row[2])));
     };
-    for (let at = 1; at < model.rows.length; at += 1) if (model.rows[at]) dot(at, "soft", Math.min(3.5, 1 + Math.log10(1 + model.rows[at][2])), 0.4);
-    dot(0, "default", 4.5, 1);
-    if (model.answer) dot(model.answer, "answer", 4.5, 1);
+    pen.fillStyle = shades.soft;
+    pen.globalAlpha = 0.4;
+    for (let at = 1; at < model.rows.length; at += 1) dot(at);
+    pen.globalAlpha = 1;
+    pen.fillStyle = shades.default;
+    dot(0, 4.5);
+    pen.fillStyle = shades.answer;
+    if (model.answer) dot(model.answer, 4.5);
   };
   const again = U.responsive(chart, draw);
   model.listeners.push(again);
@@ -336,6 +345,6 @@ U.timelineCard = (doc) => {
   holder.setAttribute("role", "group");
   holder.setAttribute("aria-label", "Timeline. Keys: plus and minus zoom, arrows move, 0 shows all.");
   card.append(U.legend([["finished", "good"], ["stopped at the captime", "stopped"], ["failed", "bad"]]), holder,
-    U.soft(`The latest ${U.count(data.start.length)} runs. Rows are workers, as far as the times tell.`));
+    U.soft(`The latest ${U.some(data.start.length, "run")}. Rows are workers, as far as the times tell.`));
   return { node: card, update(next) { data = next; again(); } };
 };

@@ -45,7 +45,10 @@ U.enough = (value) => {
   return U.number(Math.ceil(value * size - 1e-9) / size);
 };
 
-U.count = (value) => value.toLocaleString("en-US");
+const GROUPED = new Intl.NumberFormat("en-US");
+U.count = (value) => GROUPED.format(value);
+
+U.some = (number, what) => `${U.count(number)} ${what}${number === 1 ? "" : "s"}`;
 
 U.time = (seconds) => {
   if (seconds === null || seconds === undefined) return "–";
@@ -146,17 +149,36 @@ U.theme = () => {
   return button;
 };
 
-/* Draw now, and again when width, colours or data change. What nobody sees is drawn when somebody looks, or prints. A drawing that
-   has left the page lets go of everything. */
+/* What is to be drawn waits for the next frame, and one frame draws only so much: the page never stands still. */
+const FRAME_MS = 12;
+const waiting = new Set();
+U.soon = (paint) => { if (!waiting.size) requestAnimationFrame(work); waiting.add(paint); };
+const work = () => {
+  const began = performance.now();
+  for (const paint of waiting) {
+    waiting.delete(paint);
+    paint();
+    if (performance.now() - began > FRAME_MS) break;
+  }
+  if (waiting.size) requestAnimationFrame(work);
+};
+
+/* Draw soon, and again when width, colours or data change. What nobody sees is drawn when somebody looks, or prints. A drawing that
+   has left the page lets go of everything. Widths come from the observer: asking the page for one would lay all of it out anew. */
 U.responsive = (node, draw) => {
   let width = 0, inSight = true, isStale = false, wasThere = false;
-  const paint = () => { width = node.clientWidth; isStale = false; draw(width); };
-  const sizes = new ResizeObserver(() => { if (node.clientWidth && node.clientWidth !== width) again(); });
+  const paint = () => { if (node.isConnected) { isStale = false; draw(width); } };
+  const sizes = new ResizeObserver((entries) => {
+    const now = Math.floor(entries[entries.length - 1].contentRect.width);
+    if (now && now !== width) { width = now; again(); }
+  });
   const sights = new IntersectionObserver((entries) => {
     inSight = entries[entries.length - 1].isIntersecting;
-    if (inSight && isStale) paint();
+    if (inSight && isStale) U.soon(paint);
   }, { rootMargin: "200px" });
-  const always = () => { if (node.isConnected && node.clientWidth) paint(); else if (wasThere && !node.isConnected) leave(); };
+  const always = () => {
+    if (node.isConnected && node.clientWidth) { width = node.clientWidth; paint(); } else if (wasThere && !node.isConnected) leave();
+  };
   const leave = () => {
     sizes.disconnect();
     sights.disconnect();
@@ -165,9 +187,10 @@ U.responsive = (node, draw) => {
   };
   const again = () => {
     if (!node.isConnected) { if (wasThere) leave(); return; }
+    const isFirst = !wasThere;
     wasThere = true;
-    if (!node.clientWidth) return;
-    if (!inSight && width) isStale = true; else paint();
+    if (!width) return;
+    if (inSight || isFirst) U.soon(paint); else isStale = true;
   };
   sizes.observe(node);
   sights.observe(node);

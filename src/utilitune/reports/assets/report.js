@@ -4,9 +4,8 @@ U.page = (doc, fetchOne) => {
   const main = U.el("div");
   const parts = {};
   const toc = U.el("nav", { class: "toc noprint", "aria-label": "Sections" });
-  const hero = U.hero(doc);
-  main.append(toc, hero);
-  parts.hero = hero;
+  parts.hero = U.hero(doc);
+  main.append(toc, parts.hero.node);
   toc.append(U.el("a", { href: "#numbers", text: "Numbers" }));
   const add = (node, title) => { main.append(node); if (title) toc.append(U.el("a", { href: `#${node.id}`, text: title })); return node; };
   if (doc.answer) {
@@ -23,9 +22,10 @@ U.page = (doc, fetchOne) => {
   charts.append(U.card("progress", "What was proved after how much time", U.legend([["ε", "epsilon"], ["γ", "gamma"]]), trajectory.node));
   const shown = doc.answer ? [...new Set([doc.answer.number, 0])] : [0];
   parts.distribution = U.lineChart(U.distributionSpec(doc, shown));
+  parts.legend = U.distributionLegend(doc);
   const worth = doc.distributions.of === "worth";
   charts.append(U.card("distribution", worth ? "What runs are worth" : "How long runs take, and what that is worth",
-    U.legend([["answer", "answer"], ["default", "default"], ...(worth ? [] : [["worth of an answer after this time", "soft"]])]), parts.distribution.node,
+    parts.legend, parts.distribution.node,
     U.soft(worth ? "Share of runs worth at most so much, on the training instances: lower and further right is better." : "Share of runs finished within a time, on the training instances; runs that were stopped count as still going on (Kaplan–Meier).")));
   main.append(charts);
   toc.append(U.el("a", { href: "#progress", text: "Progress" }), U.el("a", { href: "#distribution", text: "Runtimes" }));
@@ -37,7 +37,7 @@ U.page = (doc, fetchOne) => {
   const lower = U.el("div", { class: "columns" });
   parts.captimes = U.captimesCard(doc);
   parts.failures = U.failuresCard(doc);
-  lower.append(parts.captimes, parts.failures);
+  lower.append(parts.captimes.node, parts.failures);
   main.append(lower);
   toc.append(U.el("a", { href: "#captimes", text: "Captimes" }), U.el("a", { href: "#failures", text: "Failures" }));
   parts.timeline = U.timelineCard(doc);

@@ -5,12 +5,13 @@ U.unit = (doc) => (doc.objective === "runtime" ? U.time : (value) => U.number(va
 /* Utilities of answer and default on one scale from 0 to 1. */
 U.utilityScale = (doc) => {
   const holder = U.el("div", { class: "chart" });
+  let current = doc;
   const draw = (width) => {
-    const { answer, default: usual } = doc.standing;
+    const { answer, default: usual, utilities } = current.standing;
     const rows = answer.configuration === usual.configuration ? [["answer", answer, "answer"]] : [["answer", answer, "answer"], ["default", usual, "default"]];
     const left = 62, right = 16, height = 34 * rows.length + 30;
     const x = U.linear(0, 1, left, width - right);
-    const svg = U.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": doc.standing.utilities });
+    const svg = U.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": utilities });
     for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
       svg.append(U.svg("line", { class: "grid", x1: x(tick), x2: x(tick), y1: 4, y2: height - 22 }));
       svg.append(U.svg("text", { x: x(tick), y: height - 6, "text-anchor": "middle", text: { 0: "0 worthless", 1: "1 perfect" }[tick] && width > 420 ? { 0: "0 worthless", 1: "1" }[tick] : U.number(tick) }));
@@ -27,19 +28,33 @@ U.utilityScale = (doc) => {
     });
     U.clear(holder).append(svg);
   };
-  U.responsive(holder, draw);
-  return holder;
+  const again = U.responsive(holder, draw);
+  return { node: holder, update(next) { current = next; again(); } };
 };
 
 U.tile = (label, value, hint, color) =>
   U.el("div", { class: "tile" }, U.el("div", { class: "label", text: label }),
     U.el("div", { class: "value", text: value, css: color ? { color: `var(--${color})` } : {} }), hint ? U.el("div", { class: "hint", text: hint }) : null);
 
+U.noAnswer = (doc) => (doc.state ? `No answer yet: ${doc.state.replace(/\.$/, "")}.` : "No answer yet.");
+
 U.hero = (doc) => {
-  if (!doc.answer) return U.card("numbers", "The numbers", U.el("p", { text: `No answer yet: ${doc.state}.` }));
-  const { standing, promise, progress } = doc;
+  const card = U.card("numbers", "The numbers");
+  if (!doc.answer) {
+    card.append(U.el("p", { text: U.noAnswer(doc) }));
+    return { node: card, update() {} };
+  }
+  const scale = U.utilityScale(doc), below = U.el("div", {}, U.heroNumbers(doc));
+  card.append(U.soft(`Mean utility, with intervals that hold together with probability ${U.number(100 * (1 - doc.promise.delta))} %.`), scale.node, below);
+  return { node: card, update(next) { scale.update(next); U.clear(below).append(...U.heroNumbers(next)); } };
+};
+
+/* What stands below the scale: the numbers one by one, and what there is to say about them. */
+U.heroNumbers = ({ standing, promise, progress, elapsed_s: elapsed, events }) => {
   const tiles = U.el("div", { class: "tiles" });
-  if (standing.proved_gain !== null && standing.proved_gain !== undefined) {
+  const isDefault = standing.answer.configuration === standing.default.configuration;
+  if (isDefault) tiles.append(U.tile("gain over the default", "–", "the answer is the default"));
+  else if (standing.proved_gain !== null && standing.proved_gain !== undefined) {
     tiles.append(U.tile("proved gain over the default", standing.proved_gain > 0 ? `+${(Math.floor(standing.proved_gain * 1000) / 1000).toFixed(3)}` : "none yet", standing.gain, "good"));
   }
   if (!promise.refusal) {
@@ -47,22 +62,17 @@ U.hero = (doc) => {
     if (promise.gamma !== null) tiles.append(U.tile("γ: share of configurations not covered", promise.gamma >= 1 ? "–" : U.enough(promise.gamma), "", "gamma"));
     tiles.append(U.tile("δ: chance that the promise fails", `${U.number(100 * promise.delta)} %`, "at most"));
   }
-  tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs, ${U.time(doc.elapsed_s)} on the clock`));
-  tiles.append(U.tile("configurations compared", U.count(progress.configurations), promise.refusal ? "" : `${U.count(progress.alive)} not ruled out`));
-  const card = U.card("numbers", "The numbers",
-    U.el("p", { class: "soft small", text: `Mean utility, with intervals that hold together with probability ${U.number(100 * (1 - promise.delta))} %.` }),
-    U.utilityScale(doc), tiles);
+  tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs, ${U.time(elapsed)} on the clock`));
+  tiles.append(U.tile("configurations compared", U.count(progress.configurations), promise.refusal ? "" : `${standing.tried < progress.configurations ? `${U.count(standing.tried)} of them run, ` : ""}${U.count(progress.alive)} not ruled out`));
   const outlook = standing.outlook && standing.outlook.sentence;
-  if (outlook && !promise.refusal) card.append(U.el("div", { class: "note", text: outlook }));
-  if (promise.note) card.append(U.el("div", { class: "note warn", text: promise.note }));
-  for (const each of standing.failures) card.append(U.el("div", { class: "note warn", text: `Failures: ${each.sentence}.` }));
-  for (const event of doc.events) if (event.kind === "warning") card.append(U.el("div", { class: "note warn", text: event.text }));
-  return card;
+  const warnings = [promise.note, ...standing.failures.map((each) => `Failures: ${each.sentence}.`), ...events.filter((event) => event.kind === "warning").map((event) => event.text)];
+  return [tiles, ...(outlook && !promise.refusal ? [U.el("div", { class: "note", text: outlook })] : []),
+    ...warnings.filter(Boolean).map((text) => U.el("div", { class: "note warn", text }))];
 };
 
 /* ε, γ and δ in one picture: configurations from best to worst along x, their mean utility along y. */
 U.promisePicture = (promise) => {
-  const holder = U.el("div", { class: "chart" });
+  const holder = U.el("div", { class: "chart", css: { "--halo": "var(--card)" } });
   const draw = (width) => {
     const height = 250, left = 20, right = 14, top = 26, bottom = 40;
     const gamma = promise.gamma === null ? 0 : Math.min(0.6, Math.max(0.04, promise.gamma));
@@ -126,25 +136,30 @@ U.trajectorySpec = (doc) => {
   const points = doc.trajectory;
   const lines = [{ name: "ε", color: "epsilon", x: points.time_s, y: points.epsilon, step: true }];
   if (points.gamma.some((value) => value !== null)) lines.push({ name: "γ", color: "gamma", x: points.time_s, y: points.gamma, step: true, dash: "5 4" });
-  return { label: "ε and γ against time", x: { title: "time in runs", log: true, format: U.time }, y: { format: U.number }, lines };
+  return { label: "ε and γ against time", empty: "Nothing is proved yet.", x: { title: "time in runs", log: true, format: U.time }, y: { format: U.number }, lines };
 };
 
 U.distributionSpec = (doc, numbers) => {
   const { of, curves, utility } = doc.distributions;
   const colors = ["answer", "default", "gamma", "good"];
   const name = (number) => (number === 0 ? "default" : doc.answer && number === doc.answer.number ? "answer" : `#${number}`);
-  const lines = numbers.filter((number) => curves[number]).map((number, index) => {
+  const lines = numbers.filter((number) => curves[number] && (curves[number].t.length || curves[number].end > 0)).map((number, index) => {
     const curve = curves[number];
     return { name: name(number), color: number === 0 ? "default" : colors[index % 4], x: [...curve.t, Math.max(curve.end, curve.t[curve.t.length - 1] || 0)], y: [...curve.p, curve.p[curve.p.length - 1] ?? 0], step: true, before: 0 };
   });
   if (utility.t.length) lines.push({ name: "worth of an answer", color: "soft", x: utility.t, y: utility.u, dash: "2 3", area: true });
   const worth = of === "worth";
   return {
+    empty: worth ? "No run has found a solution yet." : "No run has finished yet.",
     label: worth ? "Share of runs worth at most so much" : "Share of runs finished within a time, and what an answer is worth then",
     x: worth ? { title: "worth of a run", log: false, format: U.number } : { title: "runtime", log: true, format: U.time },
     y: { format: (value) => (value === null ? "–" : U.number(value)) }, lines,
   };
 };
+
+U.distributionLegend = (doc) => U.legend([
+  ...(doc.answer && doc.answer.number ? [["answer", "answer"], ["default", "default"]] : [["default", "default"]]),
+  ...(doc.distributions.of === "worth" ? [] : [["worth of an answer after this time", "soft"]])]);
 
 U.intervalText = (interval, format) => (interval ? `${format(interval[0])} to ${format(interval[1])}` : "too few instances for an interval");
 
@@ -199,32 +214,39 @@ U.importanceCard = (doc) => {
 };
 
 U.captimesCard = (doc) => {
-  const { captime_s: levels, finished, stopped, failed } = doc.captimes;
-  const format = U.time;
-  const card = U.card("captimes", "Captimes and how runs ended");
-  if (!levels.length) { card.append(U.soft("No runs yet.")); return card; }
-  const most = Math.max(...levels.map((_, i) => finished[i] + stopped[i] + failed[i]));
-  const holder = U.el("div", { class: "chart" });
-  U.responsive(holder, (width) => {
-    const kept = levels.map((level, i) => [level, finished[i], stopped[i], failed[i]]);
-    const left = 66, height = 22 * kept.length + 6, x = U.linear(0, most, left, width - 60);
+  const card = U.card("captimes", "Captimes and how runs ended"), above = U.el("div"), holder = U.el("div", { class: "chart" }), below = U.el("div");
+  let current = doc.captimes;
+  const draw = (width) => {
+    const { captime_s: levels, finished, stopped, failed } = current;
+    const most = Math.max(1, ...levels.map((_, i) => finished[i] + stopped[i] + failed[i]));
+    const left = 66, height = 22 * levels.length + 6, x = U.linear(0, most, left, width - 60);
     const svg = U.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "How runs ended, by captime" });
-    kept.forEach(([level, ...counts], index) => {
+    levels.forEach((level, index) => {
       const y = 12 + 22 * index;
-      svg.append(U.svg("text", { x: left - 8, y: y + 4, "text-anchor": "end", text: format(level) }));
+      svg.append(U.svg("text", { x: left - 8, y: y + 4, "text-anchor": "end", text: U.time(level) }));
       let start = 0;
-      counts.forEach((count, kind) => {
+      [finished, stopped, failed].forEach((counts, kind) => {
+        const count = counts[index];
         svg.append(U.svg("rect", { x: x(start), y: y - 7, width: Math.max(0, x(start + count) - x(start)), height: 14, css: { fill: `var(--${["good", "stopped", "bad"][kind]})` } }));
         start += count;
       });
       svg.append(U.svg("text", { x: x(start) + 6, y: y + 4, text: U.count(start) }));
     });
     U.clear(holder).append(svg);
-  });
-  const sum = (list) => list.reduce((total, value) => total + value, 0);
-  card.append(U.legend([[`finished ${U.count(sum(finished))}`, "good"], [`stopped at the captime ${U.count(sum(stopped))}`, "stopped"], [`failed ${U.count(sum(failed))}`, "bad"]]), holder);
-  if (doc.captimes.together) card.append(U.soft("There were many captimes: each line holds all from above the one before up to its own."));
-  return card;
+  };
+  const again = U.responsive(holder, draw);
+  const update = (next) => {
+    current = next.captimes;
+    const sum = (list) => U.count(list.reduce((total, value) => total + value, 0));
+    U.clear(above).append(current.captime_s.length
+      ? U.legend([[`finished ${sum(current.finished)}`, "good"], [`stopped at the captime ${sum(current.stopped)}`, "stopped"], [`failed ${sum(current.failed)}`, "bad"]])
+      : U.soft("No runs yet."));
+    U.clear(below).append(...(current.together ? [U.soft("There were many captimes: each line holds all from above the one before up to its own.")] : []));
+    again();
+  };
+  update(doc);
+  card.append(above, holder, below);
+  return { node: card, update };
 };
 
 U.failuresCard = (doc) => {
@@ -233,7 +255,7 @@ U.failuresCard = (doc) => {
   for (const each of doc.failures) {
     card.append(U.el("h3", { text: each.sentence }));
     if (each.detail) card.append(U.el("p", { class: "small", text: each.detail }));
-    card.append(U.soft(`Of ${each.configurations} configurations; an example is run ${each.example_run} of configuration ${each.example_configuration}.`));
+    card.append(U.soft(`Of ${U.some(each.configurations, "configuration")}; an example is run ${each.example_run} of configuration ${each.example_configuration}.`));
     if (each.output) card.append(U.el("details", {}, U.el("summary", { text: "Its output, as far as it is kept" }), U.el("pre", { text: each.output })));
   }
   return card;

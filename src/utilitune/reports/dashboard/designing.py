@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utilitune.errors import UsageError, UtilituneError, UtilityError
-from utilitune.reports.contest import SHIPPED, contest_of_run, shipped_contest, stability_in_words
+from utilitune.reports.contest import SHIPPED, shipped_contest, stability_in_words
 from utilitune.utility import PiecewiseLinear, format_duration, parse_duration, parse_utility
 from utilitune.utility.designing import (
     SITUATIONS,
@@ -72,13 +72,14 @@ class Designer:
 
     def beginning(self) -> dict[str, Any]:
         """What the page needs to begin: situations to choose from, and data to try a curve on."""
+        names = [run.summary().get("name") or run.folder.name for run in self._runs]
         runs = [
             {
                 "key": f"run:{number}",
-                "name": run.summary().get("name") or run.folder.name,
+                "name": name if names.count(name) == 1 else f"{name} ({run.folder})",
                 "utility": _own_utility(run),
             }
-            for number, run in enumerate(self._runs)
+            for number, (run, name) in enumerate(zip(self._runs, names, strict=True))
         ]
         return {
             "situations": [
@@ -116,7 +117,7 @@ class Designer:
                 rest_s = max(_REST_S, _REST_SHARE * known.took_s)
                 if known.revision == revision or now - known.made_at < rest_s:
                     return known.contest
-            contest = shipped_contest(source) if run is None else contest_of_run(run.folder)
+            contest = shipped_contest(source) if run is None else run.contest()
             took_s = time.monotonic() - now
             self._ready[source] = _Ready(contest, revision, time.monotonic(), took_s)
             return contest

@@ -22,6 +22,7 @@ from utilitune.errors import UtilituneError
 from utilitune.live.task import Task
 from utilitune.reports import document
 from utilitune.reports.configuration import configuration_facts
+from utilitune.reports.contest import contest_of_run
 from utilitune.reports.digest import RunDigest
 from utilitune.reports.distributions import configuration_distribution
 from utilitune.reports.heldout import heldout_of
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.live.standing.worths import Estimate
+    from utilitune.reports.contest import Contest
     from utilitune.store import RunFolderReader
     from utilitune.store.records import ConfigurationRecord
 
@@ -147,6 +149,16 @@ class WatchedRun:
                 "complete": bool(self._last.details),
                 **self._last.overview,
             }
+
+    def contest(self) -> Contest:
+        """Its configurations, to be ranked under any utility; quick once all runs have been read.
+
+        Raises:
+            UtilituneError: It cannot be read, has no configuration, or is about the quality of solutions.
+        """
+        with self._lock if self.is_complete else contextlib.nullcontext():
+            digest = self._digest if self.is_complete else None
+            return contest_of_run(self.folder, None if digest is None else digest.evidence)
 
     def utility_text(self) -> str:
         """The utility that the run was made for, as its scenario says it.

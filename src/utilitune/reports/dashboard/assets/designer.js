@@ -186,7 +186,7 @@
       const svg = U.svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "The curve: what an answer is worth after a time" });
       for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
         svg.append(U.svg("line", { class: "grid", x1: margin.left, x2: width - margin.right, y1: y(tick), y2: y(tick) }));
-        svg.append(U.svg("text", { x: margin.left - 7, y: y(tick) + 4, "text-anchor": "end", text: U.number(tick) }));
+        svg.append(U.svg("text", { x: margin.left - 11, y: y(tick) + 4, "text-anchor": "end", text: U.number(tick) }));
       }
       const wanted = Math.max(3, Math.floor(width / 80));
       for (const tick of U.timeTicks(...state.range, wanted) || x.ticks(wanted)) {

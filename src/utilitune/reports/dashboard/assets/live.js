@@ -61,8 +61,8 @@
     const card = U.el("a", { class: "runcard", href: `#/run/${number}` });
     card.append(U.el("div", { class: "bar" }, U.el("b", { text: run.name || run.folder }), U.el("span", { class: `badge${run.at_work ? " work" : ""}`, text: run.at_work ? "at work" : "not at work" })));
     if (run.problem) { card.append(U.el("div", { class: "note warn", text: run.problem })); return card; }
-    if (!run.answer) { card.append(U.soft(run.state || "no answer yet")); return card; }
-    card.append(U.utilityScale(run));
+    if (!run.answer) { card.append(U.soft(U.noAnswer(run))); return card; }
+    card.append(U.utilityScale(run).node);
     if (!run.promise.refusal) {
       card.append(U.el("p", { class: "small" },
         U.el("span", { text: `ε = ${U.enough(run.promise.epsilon)}`, css: { color: "var(--epsilon)" } }),
@@ -70,7 +70,7 @@
         `, δ = ${U.number(run.promise.delta)}`));
       card.append(U.lineChart({ ...U.trajectorySpec(run), height: 130 }).node);
     } else card.append(U.soft(run.promise.refusal));
-    card.append(U.el("p", { class: "soft small", text: `${U.count(run.progress.runs)} runs, ${U.count(run.progress.configurations)} configurations compared, ${U.time(run.elapsed_s)} on the clock` }));
+    card.append(U.el("p", { class: "soft small", text: `${U.some(run.progress.runs, "run")}, ${U.some(run.progress.configurations, "configuration")} compared, ${U.time(run.elapsed_s)} on the clock` }));
     card.append(U.el("p", { class: "soft small", text: run.folder }));
     return card;
   };
@@ -91,7 +91,7 @@
     document.title = `${runs[number].name || "Run"} – Utilitune`;
     header(runs[number], number);
     if (runs[number].problem) { U.clear(main).append(U.el("div", { class: "note warn", text: runs[number].problem })); return; }
-    if (runs[number].answer) U.clear(main).append(U.hero({ ...runs[number] }), U.soft("Reading all runs …"));
+    if (runs[number].answer) U.clear(main).append(U.hero(runs[number]).node, U.soft(`Reading ${U.some(Object.values(runs[number].runs_by_status || {}).reduce((sum, count) => sum + count, 0), "run")} …`));
     const doc = await get(`/api/runs/${number}`);
     if (view !== mine) return;
     if (!doc.complete) { mine.waiting = true; return; }
@@ -130,16 +130,15 @@
     const { configurations, ...rest } = news;
     mine.doc = { ...before, ...rest };
     mine.revision = news.digest_revision;
-    swap(parts, "hero", U.hero(mine.doc));
+    parts.hero.update(mine.doc);
     if (news.answer) {
       if (before.promise.sentence !== news.promise.sentence) swap(parts, "promise", U.promiseCard(mine.doc));
-      if (before.answer.number !== news.answer.number) swap(parts, "answer", U.answerCard(mine.doc));
-      parts.model.answer = news.answer.number;
+      if (before.answer.number !== news.answer.number) { swap(parts, "answer", U.answerCard(mine.doc)); swap(parts, "legend", U.distributionLegend(mine.doc)); }
       parts.distribution.update(U.distributionSpec(mine.doc, [...new Set([news.answer.number, 0])]));
     }
     parts.trajectory.update(U.trajectorySpec(mine.doc));
-    parts.model.take(configurations);
-    swap(parts, "captimes", U.captimesCard(mine.doc));
+    parts.model.take(configurations, news.answer ? news.answer.number : 0);
+    parts.captimes.update(mine.doc);
     if (JSON.stringify(before.failures) !== JSON.stringify(news.failures)) swap(parts, "failures", U.failuresCard(mine.doc));
     parts.timeline.update(news.timeline);
     if (before.at_work !== news.at_work || before.stopping !== news.stopping || before.paused !== news.paused) header(mine.doc, mine.number);
