@@ -70,8 +70,10 @@ def test_a_block_of_python_in_a_page_runs(block: str, tmp_path: Path, monkeypatc
     (tmp_path / "parameters.txt").write_text('tries "--tries " i (1, 9)\n')
     for long, short in SHORTER.items():
         block = block.replace(long, short)
-    exec(compile(block, "a page", "exec"), {"__name__": "a_page"})
+    names = {"__name__": "a_page"}
+    exec(compile(block, "a page", "exec"), names)
     sys.modules.pop("mymodule", None)
+    assert names.keys() - {"__name__", "__builtins__"}, "a block of a page makes or imports something"
 
 
 def test_the_version_stands_in_one_place():

@@ -70,7 +70,7 @@ def test_every_command_line_is_understood(page: Path, monkeypatch: pytest.Monkey
     for line in lines_of(page):
         for name, value in understood(line, monkeypatch).items():
             if name in {"expression", "utility"} and isinstance(value, str) and value != "…":
-                parse_any_utility(value)
+                assert parse_any_utility(value) is not None
 
 
 @pytest.mark.parametrize(

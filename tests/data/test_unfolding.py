@@ -60,7 +60,7 @@ def nested_tuples(levels: int) -> bytes:
     ],
 )
 def test_pickles_that_would_fill_the_memory_or_never_end(tmp_path, content):
-    refused(tmp_path / "measurements.dump", content)
+    assert refused(tmp_path / "measurements.dump", content).startswith(str(tmp_path))
 
 
 def test_a_pickle_that_unpacks_to_much(tmp_path):
@@ -71,12 +71,12 @@ def test_a_pickle_that_unpacks_to_much(tmp_path):
 
 @pytest.mark.parametrize("shape", ["(1000000, 1000000)", "(2**62,)", f"({2**62}, 4)", "(-1, 5)", "(10, 10)"])
 def test_an_array_that_says_it_is_larger_than_its_file(tmp_path, shape):
-    refused(tmp_path / "m.npy", header(shape) + bytes(80))
+    assert "m.npy" in refused(tmp_path / "m.npy", header(shape) + bytes(80))
 
 
 @pytest.mark.parametrize("kind", ["|O", "<U99999999", "|V8", "<M8[s]", "<c16"])
 def test_an_array_of_something_else(tmp_path, kind):
-    refused(tmp_path / "m.npy", header("(2, 2)", kind) + bytes(64))
+    assert "m.npy" in refused(tmp_path / "m.npy", header("(2, 2)", kind) + bytes(64))
 
 
 def archive_of(data: bytes, size: int) -> bytes:
@@ -98,7 +98,8 @@ def test_an_archive_that_unpacks_to_much(tmp_path):
 
 
 def test_an_archive_whose_array_is_larger_than_its_member(tmp_path):
-    refused(tmp_path / "m.npz", archive_of(header("(1000000, 1000000)"), 1 << 20))
+    text = refused(tmp_path / "m.npz", archive_of(header("(1000000, 1000000)"), 1 << 20))
+    assert "m.npz" in text
 
 
 @pytest.mark.parametrize("damage", range(12))

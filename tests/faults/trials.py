@@ -245,8 +245,8 @@ class Trial:
         if lost:
             raise ViolatedError(f"{len(lost)} runs are lost: {sorted(lost)[:3]}")
 
-    def finish(self) -> None:
-        """Let the run come to its end undisturbed; then everything must be in order."""
+    def finish(self) -> int:
+        """Let the run come to its end undisturbed and find all in order; says how many runs there are."""
         code = self.wait(self.start())
         self.require_sound()
         if code:
@@ -270,6 +270,7 @@ class Trial:
         for path in self.folder.rglob("*"):
             if path.is_file() and f"hidden-{self.token}".encode() in path.read_bytes():
                 raise ViolatedError(f"a secret of the environment stands in {path.name}")
+        return made
 
 
 def _is_called(pid: int, name: str) -> bool:

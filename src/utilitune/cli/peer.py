@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.grouping import grouped
 from utilitune.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -18,21 +20,44 @@ if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
 
 
-def peer(
-    name: Annotated[str, typer.Argument(help="Who: optuna-tpe, optuna-random, smac or irace.")],
-    scenario: Annotated[
-        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
-    ],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerBudget:
+    """How much another configurator may spend."""
+
     max_time: Annotated[
         str | None,
         typer.Option(
             help="Its budget of time in runs of the program, e.g. 3600 or 10h.  [default: the scenario's]"
         ),
-    ] = None,
-    max_wall_time: Annotated[
-        str | None, typer.Option(help="Its budget of time on the clock, e.g. 30m.")
-    ] = None,
-    max_runs: Annotated[int | None, typer.Option(min=1, help="Its budget of runs.")] = None,
+    ] = None
+    max_wall_time: Annotated[str | None, typer.Option(help="Its budget of time on the clock, e.g. 30m.")] = (
+        None
+    )
+    max_runs: Annotated[int | None, typer.Option(min=1, help="Its budget of runs.")] = None
+
+    def of(self, scenario: Scenario) -> Budget:
+        """What was given; the scenario's where nothing was."""
+        import math
+        from dataclasses import replace
+
+        from utilitune.domain.stopping import Audience, Budget
+        from utilitune.rivals.packages.live import budget_of
+        from utilitune.utility import parse_duration
+
+        times = (self.max_time, self.max_wall_time)
+        if times == (None, None) and self.max_runs is None:
+            return replace(budget_of(scenario), audience=Audience.COMMAND_LINE)
+        time_s, wall_s = (math.inf if given is None else parse_duration(given) for given in times)
+        return Budget(time_s, self.max_runs, wall_s, Audience.COMMAND_LINE)
+
+
+@grouped
+def peer(
+    name: Annotated[str, typer.Argument(help="Who: optuna-tpe, optuna-random, smac or irace.")],
+    scenario: Annotated[
+        Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
+    ],
+    budget: PeerBudget,
     captime: Annotated[
         str | None,
         typer.Option(
@@ -81,29 +106,10 @@ def peer(
     player = peer_named(name, given)
     player.require_installed()
     told = understanding.told(scenario)
-    budget = _budget(told, max_time, max_wall_time, max_runs)
     place = folder or scenario.with_suffix(f".{name}.run")
     with _watching(name) as show:
-        result = play_live(told, player, budget, folder=place, workers=workers, on_progress=show)
+        result = play_live(told, player, budget.of(told), folder=place, workers=workers, on_progress=show)
     print_result(result)
-
-
-def _budget(
-    scenario: Scenario, max_time: str | None, max_wall_time: str | None, max_runs: int | None
-) -> Budget:
-    import math
-    from dataclasses import replace
-
-    from utilitune.domain.stopping import Audience, Budget
-    from utilitune.rivals.packages.live import budget_of
-    from utilitune.utility import parse_duration
-
-    if max_time is None and max_wall_time is None and max_runs is None:
-        return replace(budget_of(scenario), audience=Audience.COMMAND_LINE)
-    time_s, wall_s = (
-        math.inf if given is None else parse_duration(given) for given in (max_time, max_wall_time)
-    )
-    return Budget(time_s, max_runs, wall_s, Audience.COMMAND_LINE)
 
 
 @contextlib.contextmanager

@@ -105,6 +105,20 @@ class Settings(StopSettings, total=False):
     initial: Sequence[Mapping[str, Any]]
 
 
+class CallSettings(Settings, total=False):
+    """The same, and who hears how far a run is.
+
+    Attributes:
+        progress: Whether to show on the standard error stream how far it is, in one line.
+        on_update: Called a few times a second with what there is to show.
+        on_event: Called with everything that happens, see `utilitune.live.events`.
+    """
+
+    progress: bool
+    on_update: Callable[[View], None] | None
+    on_event: Callable[[Event], None] | None
+
+
 def configure(
     function: Callable[..., Any] | str | None = None,
     *,
@@ -113,10 +127,7 @@ def configure(
     instances: Sequence[str] | None = None,
     utility: Utility | str | Callable[[Any], Any] | None = None,
     folder: Path | str | None = None,
-    progress: bool = False,
-    on_update: Callable[[View], None] | None = None,
-    on_event: Callable[[Event], None] | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[CallSettings],
 ) -> RunResult:
     """Find the best configuration of a program or function, with a proof.
 
@@ -153,15 +164,15 @@ def configure(
         instances: What the function gets as its instance, one text each.
         utility: What an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)".
         folder: Where the run is kept, to go on with it later; nowhere if left out.
-        progress: Whether to show on the standard error stream how far it is, in one line.
-        on_update: Called a few times a second with what there is to show.
-        on_event: Called with everything that happens, see `utilitune.live.events`.
-        settings: Everything else, see `Settings`; with a scenario only the `StopSettings` among them.
+        settings: Everything else, see `Settings` (with a scenario only the `StopSettings` among them) and
+            `CallSettings`, which say who hears how far it is.
 
     Returns:
         The answer, the promise, the trajectory and every run.
     """
-    _refuse_unknown(settings)
+    _refuse_unknown(settings, CallSettings.__optional_keys__)
+    progress, on_update = settings.pop("progress", False), settings.pop("on_update", None)
+    on_event = settings.pop("on_event", None)
     if scenario is not None:
         objects = {"function": function, "space": space, "instances": instances, "utility": utility}
         chosen = _given_scenario(scenario, objects, settings)
@@ -228,7 +239,7 @@ def scenario_around(
     settings: Settings,
 ) -> Scenario:
     """The scenario that objects describe."""
-    _refuse_unknown(settings)
+    _refuse_unknown(settings, Settings.__optional_keys__)
     largest_s = _seconds_or_none(settings.get("largest_captime"))
     smallest_s = _seconds_or_none(settings.get("smallest_captime"))
     test = settings.get("test_instances")
@@ -304,8 +315,7 @@ def _choice(what: str, kind: type[Kind], value: str) -> Kind:
         raise UsageError(f"there is no {what} {value!r}; {did_you_mean(str(value), names)}") from None
 
 
-def _refuse_unknown(settings: Mapping[str, object]) -> None:
-    known = Settings.__optional_keys__
+def _refuse_unknown(settings: Mapping[str, object], known: frozenset[str]) -> None:
     for name in settings:
         if name not in known:
             raise UsageError(f"configure has no setting {name!r}; {did_you_mean(name, known)}")

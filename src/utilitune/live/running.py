@@ -17,9 +17,10 @@ from utilitune.live.exploring import Exploring
 from utilitune.live.first_start import fresh_from, settled
 from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
 from utilitune.live.live_run import LiveRun, Terms
+from utilitune.live.nominating import Orders
 from utilitune.live.paused import PausedRuns
 from utilitune.live.prelude import ready_asker
-from utilitune.live.proof import Orders, Proof
+from utilitune.live.proof import Proof
 from utilitune.live.result import RunResult
 from utilitune.live.task import Task
 from utilitune.procedures.naming import specification_from_options, warm_up

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from utilitune.live.proof import ENTROPY, GIVEN_ENTROPY, Orders
+from utilitune.live.nominating import ENTROPY, GIVEN_ENTROPY, Orders
 from utilitune.procedures.naming import specification_from_options
 from utilitune.procedures.orders import fresh_order
 from utilitune.store import MemoryStore, Snapshot

@@ -1,0 +1,94 @@
+"""What a procedure has proved so far, in terms of the store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from utilitune.domain.stopping import EPSILON_REACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from utilitune.domain import PhaseRecord, Progress
+    from utilitune.live.asker import Pair
+    from utilitune.live.roster import Roster
+    from utilitune.procedures.engine import Engine, ShowsRuns, TakesProposals
+
+
+class Proved:
+    """Where a procedure stands; asking changes nothing.
+
+    Args:
+        engine: The procedure.
+        roster: Who takes part.
+    """
+
+    def __init__(self, engine: Engine, roster: Roster) -> None:
+        self.engine = engine
+        self._roster = roster
+
+    @property
+    def spent_s(self) -> float:
+        """Seconds of the runs that the engine has looked at, as its pauses count them."""
+        engine = self.engine.takes_proposals()
+        return float(self.engine.time_each_s.sum()) if engine is None else engine.spent_s
+
+    @property
+    def useful_s(self) -> float:
+        """Seconds of runs that were of use: what one worker would have spent."""
+        return self.spent_s
+
+    def progress(self) -> Progress | None:
+        """The answer and what is proved of it; None before the first configuration."""
+        return self._in_store_terms(self.engine.progress()) if self.engine.added else None
+
+    def progress_of(self, configuration: int) -> Progress:
+        """The same with this configuration, which has joined, as the answer."""
+        place = self._roster.place_of(configuration)
+        if place is None:
+            raise RuntimeError(f"configuration {configuration} has not joined")
+        return self._in_store_terms(self._nominating().progress_of(place))
+
+    def _in_store_terms(self, progress: Progress) -> Progress:
+        return replace(progress, best_index=self._roster.numbers[progress.best_index])
+
+    @property
+    def phases(self) -> Sequence[PhaseRecord]:
+        """The phases that are over, but not one that the user's ε has ended: a smaller ε goes on with it."""
+        by_epsilon = self.engine.stop_reason().code == EPSILON_REACHED
+        over = self.engine.phases[:-1] if by_epsilon else self.engine.phases
+        return [replace(phase, best_index=self._roster.numbers[phase.best_index]) for phase in over]
+
+    def captime_note(self) -> str:
+        """A sentence where the largest captime limits what can be proved, else nothing."""
+        return self.engine.captime_note().strip()
+
+    def looked_at(self) -> dict[Pair, float]:
+        """Every pair that the engine has looked at, and up to which captime."""
+        columns = [column.tolist() for column in self._showing().observed()]
+        found: dict[Pair, float] = {}
+        for row, position, captime_s in zip(*columns, strict=True):
+            pair = self._roster.numbers[row], position
+            found[pair] = max(captime_s, found.get(pair, 0.0))
+        return found
+
+    def in_play(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Who has joined, by number and the first position that counts for each; and all nominations."""
+        firsts = self._showing().first_positions.tolist()
+        everybody = list(zip(self._roster.numbers, firsts, strict=True))
+        nominees = set(self._roster.nominees)
+        joined = [each for arm, each in enumerate(everybody) if arm not in nominees]
+        return joined, [everybody[arm] for arm in self._roster.nominees]
+
+    def _nominating(self) -> TakesProposals:
+        engine = self.engine.takes_proposals()
+        if engine is None:
+            raise RuntimeError("this procedure takes no nominees")
+        return engine
+
+    def _showing(self) -> ShowsRuns:
+        engine = self.engine.shows_runs()
+        if engine is None:
+            raise RuntimeError("this procedure cannot say what it has looked at")
+        return engine
