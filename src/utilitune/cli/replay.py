@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from utilitune.cli.grouping import grouped
 from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, PlayerOptions, without_meaning
-from utilitune.cli.terminal import Terminal, say, say_json
-from utilitune.cli.texts import WARMING_UP, headed, paragraphs
+from utilitune.cli.terminal import say, say_json
+from utilitune.cli.texts import headed, paragraphs, part_proved, proof_bar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,47 +83,14 @@ def _result(
 
     if not isinstance(player, ProcedureSpec):
         return run_rival(matrix, player, utility, seed, budget, quiet=quiet)
-    with _LiveView(player, enabled=not quiet) as view:
-        return run_replay(matrix, player, utility=utility, budget=budget, seed=seed, on_progress=view.show)
+    with proof_bar(player.name, enabled=not quiet) as show:
 
+        def told(now: Progress) -> None:
+            gamma = "" if now.gamma is None else f"  γ {now.gamma:.3f}"
+            state = f"ε {now.epsilon:.3f}{gamma}  {now.runs:,} runs  {now.total_time_s:,.0f} s paid"
+            show(part_proved(now.epsilon, player.epsilon), state)
 
-class _LiveView:
-    """A line that lives while the procedure works: ε and γ falling, time and runs rising."""
-
-    def __init__(self, specification: ProcedureSpec, *, enabled: bool) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Terminal(stderr=True)
-        self._target = specification.epsilon
-        self._name = specification.name
-        self._bar = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[state]}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not (enabled and console.is_terminal),
-        )
-        self._task = self._bar.add_task(self._name, total=1.0, state=WARMING_UP)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, progress: Progress) -> None:
-        """Show where the procedure stands."""
-        span = 1.0 - (self._target or 0.0)
-        gamma = "" if progress.gamma is None else f"  γ {progress.gamma:.3f}"
-        self._bar.update(
-            self._task,
-            completed=min(1.0, max(0.0, (1.0 - progress.epsilon) / span)),
-            state=f"ε {progress.epsilon:.3f}{gamma}  {progress.runs:,} runs  "
-            f"{progress.total_time_s:,.0f} s paid",
-        )
+        return run_replay(matrix, player, utility=utility, budget=budget, seed=seed, on_progress=told)
 
 
 def _print(result: ReplayResult | RivalResult, output: OutputOptions) -> None:

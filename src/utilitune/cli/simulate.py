@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from utilitune.cli.grouping import grouped
 from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, PlayerOptions, without_meaning
-from utilitune.cli.terminal import Terminal, say, say_json
-from utilitune.cli.texts import WARMING_UP, paragraphs
+from utilitune.cli.terminal import say, say_json
+from utilitune.cli.texts import paragraphs, part_proved, proof_bar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from utilitune.domain import Progress
     from utilitune.execution.simulated_cluster import Conditions
-    from utilitune.procedures.naming import ProcedureSpec
     from utilitune.replaying.crowd import CrowdResult
 
 _CLUSTER = {"workers", "latency", "mtbf", "spot", "speed_spread", "handling"}
@@ -134,7 +133,13 @@ def simulate(
         say(f"{option} means nothing to {player.procedure} and is left aside", err=True)
     from utilitune.replaying.crowd import simulate as run_simulation
 
-    with _LiveView(chosen, counts, enabled=not output.as_json) as view:
+    tries = list(dict.fromkeys([1, *counts]))
+    with proof_bar("simulate", len(tries), enabled=not output.as_json) as show:
+
+        def told(workers: int, now: Progress) -> None:
+            done = tries.index(workers) + part_proved(now.epsilon, chosen.epsilon)
+            show(done, f"{workers:,} workers  ε {now.epsilon:.3f}  {now.runs:,} runs counted")
+
         results = run_simulation(
             matrix,
             chosen,
@@ -143,7 +148,7 @@ def simulate(
             utility=player.utility and parse_utility(player.utility),
             budget=limits.budget(),
             seed=draws.drawn_by,
-            on_progress=view.show,
+            on_progress=told,
         )
     if output.out is not None:
         write_crowd(results, output.out, title=f"{player.procedure} on {matrix.source}")
@@ -151,43 +156,6 @@ def simulate(
         say_json([result.to_dict() for result in results], allow_nan=False)
     else:
         _print(results, output)
-
-
-class _LiveView:
-    """A line that lives: which number of workers is being tried, and how far its proof is."""
-
-    def __init__(self, specification: ProcedureSpec, counts: Sequence[int], *, enabled: bool) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        console = Terminal(stderr=True)
-        self._span = 1.0 - (specification.epsilon or 0.0)
-        self._tries = list(dict.fromkeys([1, *counts]))
-        self._bar = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(bar_width=30),
-            TextColumn("{task.fields[state]}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-            disable=not (enabled and console.is_terminal),
-        )
-        self._task = self._bar.add_task("simulate", total=float(len(self._tries)), state=WARMING_UP)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def show(self, workers: int, progress: Progress) -> None:
-        """Show where one of the simulations stands."""
-        part = min(1.0, max(0.0, (1.0 - progress.epsilon) / self._span))
-        self._bar.update(
-            self._task,
-            completed=self._tries.index(workers) + part,
-            state=f"{workers:,} workers  ε {progress.epsilon:.3f}  {progress.runs:,} runs counted",
-        )
 
 
 def _print(results: Sequence[CrowdResult], output: OutputOptions) -> None:

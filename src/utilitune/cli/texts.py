@@ -67,6 +67,29 @@ def run_bar(what: str) -> Iterator[Callable[[int, int], None]]:
         yield show
 
 
+@contextlib.contextmanager
+def proof_bar(what: str, total: float = 1.0, *, enabled: bool) -> Iterator[Callable[[float, str], None]]:
+    """A line on the error stream that lives, and what tells it how much is done and how things stand."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    state = TextColumn("{task.fields[state]}")
+    columns = (TextColumn("[bold]{task.description}"), BarColumn(bar_width=30), state, TimeElapsedColumn())
+    console = Terminal(stderr=True)
+    hidden = not (enabled and console.is_terminal)
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
+        task = bar.add_task(what, total=total, state=WARMING_UP)
+
+        def show(done: float, state: str) -> None:
+            bar.update(task, completed=done, state=state)
+
+        yield show
+
+
+def part_proved(epsilon: float, target: float | None) -> float:
+    """Which part of the way from ε = 1 to the target is done."""
+    return min(1.0, max(0.0, (1.0 - epsilon) / (1.0 - (target or 0.0))))
+
+
 def memory_text(size_bytes: int) -> str:
     """A size for people, or "unknown"."""
     if size_bytes <= 0:

@@ -1,7 +1,7 @@
 """The asker behind ``run``, ``configure`` and ask and tell: a procedure that proves its answer.
 
 It joins an engine, the evidence that the engine reads, and the supply of configurations. All three are pure,
-so this is too. A `Roster` knows which configuration of the store is which of the engine. Runs of a
+so this is too. `Entrants` knows which configuration of the store is which of the engine. Runs of a
 configuration that has not joined the engine wait here until it does. A random draw that equals an earlier
 configuration shares the runs of that one.
 """
@@ -14,9 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted
+from utilitune.live.entrants import BegunRuns, Entrants, at
 from utilitune.live.first_start import fresh_from, settled
 from utilitune.live.proved import Proved
-from utilitune.live.roster import BegunRuns, Roster, at
 from utilitune.live.supply import ConfigurationSupply, model_for
 from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.procedures.looking_ahead import LookAhead
@@ -59,7 +59,7 @@ class Proof(Proved):
         supply: ConfigurationSupply,
         orders: Orders | None = None,
     ) -> None:
-        super().__init__(engine, Roster())
+        super().__init__(engine, Entrants())
         self._orders = orders
         self._evidence = evidence
         self._look_ahead = LookAhead(engine, evidence)
@@ -116,7 +116,7 @@ class Proof(Proved):
         self._taken += 1
         self._enter(number)
         self.engine.add(
-            drawn.origin, drawn.first_position, configuration=self._roster.whose_runs(number, drawn)
+            drawn.origin, drawn.first_position, configuration=self._entrants.whose_runs(number, drawn)
         )
 
     def nominated(self, number: int, configuration: int, first_fresh: int = 0) -> None:
@@ -127,11 +127,11 @@ class Proof(Proved):
             configuration: The number of the configuration in the store; it may be in the engine already.
             first_fresh: The first position behind all that shaped the nominee.
         """
-        engine, known_as = self._nominating(), self._roster.place_of(configuration)
+        engine, known_as = self._nominating(), self._entrants.place_of(configuration)
         if self._orders is None:
             raise RuntimeError("this run has no orders for nominees")
         self._enter(configuration)
-        self._roster.nominees.append(self._orders.add_nominee(engine, number, known_as, first_fresh))
+        self._entrants.nominees.append(self._orders.add_nominee(engine, number, known_as, first_fresh))
 
     def has_room_for_nominee(self, first_fresh: int) -> bool:
         """Whether enough instances are left behind this one, the first that did not shape the nominee."""
@@ -140,14 +140,14 @@ class Proof(Proved):
 
     def _enter(self, number: int) -> None:
         """The engine's next configuration has this number; what is known of it is put into the evidence."""
-        self._roster.enter(number)
+        self._entrants.enter(number)
         for run in self._early.pop(number, ()):
             self.hear(run)
 
     def hear(self, run: Ended) -> None:
         """Put a run into the evidence, and let the supply know of a failure."""
         request, outcome, _ = run
-        place = self._roster.place_of(request.configuration)
+        place = self._entrants.place_of(request.configuration)
         if place is None:
             self._early[request.configuration].append(run)
             return
@@ -198,8 +198,8 @@ class Proof(Proved):
 
     def _runs(self, room: Room) -> Make:
         """What is needed, and where there is room for more, what is likely to be needed soon."""
-        found = self._look_ahead.next_runs(room.slots, BegunRuns(room, self._roster), room.now)
-        stored = self._roster.stored
+        found = self._look_ahead.next_runs(room.slots, BegunRuns(room, self._entrants), room.now)
+        stored = self._entrants.stored
         needed = [Wanted(stored(each)) for each in found.needed]
         ahead = [Wanted(stored(each), ahead=True) for each in found.ahead]
         return Make([*needed, *ahead], enough=[stored(each) for each in found.enough])

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import PhaseRecord, Progress
     from utilitune.live.asker import Pair
-    from utilitune.live.roster import Roster
+    from utilitune.live.entrants import Entrants
     from utilitune.procedures.engine import Engine, ShowsRuns, TakesProposals
 
 
@@ -21,12 +21,12 @@ class Proved:
 
     Args:
         engine: The procedure.
-        roster: Who takes part.
+        entrants: Who takes part.
     """
 
-    def __init__(self, engine: Engine, roster: Roster) -> None:
+    def __init__(self, engine: Engine, entrants: Entrants) -> None:
         self.engine = engine
-        self._roster = roster
+        self._entrants = entrants
 
     @property
     def spent_s(self) -> float:
@@ -45,20 +45,20 @@ class Proved:
 
     def progress_of(self, configuration: int) -> Progress:
         """The same with this configuration, which has joined, as the answer."""
-        place = self._roster.place_of(configuration)
+        place = self._entrants.place_of(configuration)
         if place is None:
             raise RuntimeError(f"configuration {configuration} has not joined")
         return self._in_store_terms(self._nominating().progress_of(place))
 
     def _in_store_terms(self, progress: Progress) -> Progress:
-        return replace(progress, best_index=self._roster.numbers[progress.best_index])
+        return replace(progress, best_index=self._entrants.numbers[progress.best_index])
 
     @property
     def phases(self) -> Sequence[PhaseRecord]:
         """The phases that are over, but not one that the user's ε has ended: a smaller ε goes on with it."""
         by_epsilon = self.engine.stop_reason().code == EPSILON_REACHED
         over = self.engine.phases[:-1] if by_epsilon else self.engine.phases
-        return [replace(phase, best_index=self._roster.numbers[phase.best_index]) for phase in over]
+        return [replace(phase, best_index=self._entrants.numbers[phase.best_index]) for phase in over]
 
     def captime_note(self) -> str:
         """A sentence where the largest captime limits what can be proved, else nothing."""
@@ -69,17 +69,17 @@ class Proved:
         columns = [column.tolist() for column in self._showing().observed()]
         found: dict[Pair, float] = {}
         for row, position, captime_s in zip(*columns, strict=True):
-            pair = self._roster.numbers[row], position
+            pair = self._entrants.numbers[row], position
             found[pair] = max(captime_s, found.get(pair, 0.0))
         return found
 
     def in_play(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
         """Who has joined, by number and the first position that counts for each; and all nominations."""
         firsts = self._showing().first_positions.tolist()
-        everybody = list(zip(self._roster.numbers, firsts, strict=True))
-        nominees = set(self._roster.nominees)
+        everybody = list(zip(self._entrants.numbers, firsts, strict=True))
+        nominees = set(self._entrants.nominees)
         joined = [each for arm, each in enumerate(everybody) if arm not in nominees]
-        return joined, [everybody[arm] for arm in self._roster.nominees]
+        return joined, [everybody[arm] for arm in self._entrants.nominees]
 
     def _nominating(self) -> TakesProposals:
         engine = self.engine.takes_proposals()

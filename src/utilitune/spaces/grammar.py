@@ -40,6 +40,7 @@ from utilitune.spaces.expressions import (
 from utilitune.spaces.terms import FUNCTIONS, Constant, Operation, Reference, Term, names_in
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator, Sequence
 
     from utilitune.spaces.parameters import Value
@@ -54,6 +55,35 @@ class Token:
     kind: str
     text: str
     column: int
+
+
+def tokens_of(
+    pattern: re.Pattern[str],
+    text: str,
+    first_column: int,
+    named: Callable[[str, str, int], tuple[str, str]],
+    unexpected: Callable[[str, int], Exception],
+) -> list[Token]:
+    """A text cut into tokens.
+
+    Args:
+        pattern: Matches the next token; the group that it matched in says of which kind it is.
+        text: What to cut.
+        first_column: The column of its first character.
+        named: Kind and text as the grammar has them, for those of the dialect and the column.
+        unexpected: Makes the error for the rest of a text that begins with no token, and its column.
+    """
+    found: list[Token] = []
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = pattern.match(text, position)
+        if match is None or match.lastgroup is None:
+            rest = text[position:].lstrip()
+            raise unexpected(rest, first_column + len(text) - len(rest))
+        column = first_column + match.start(match.lastgroup)
+        found.append(Token(*named(match.lastgroup, match[match.lastgroup], column), column))
+        position = match.end()
+    return [*found, Token("end", "", first_column + end)]
 
 
 @dataclass(frozen=True, slots=True)

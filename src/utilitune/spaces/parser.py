@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from utilitune.spaces.grammar import ExpressionParser, Token
+from utilitune.spaces.grammar import ExpressionParser, Token, tokens_of
 from utilitune.spaces.problems import SpaceError
 from utilitune.spaces.terms import PLAIN_NAME, WORDS, Term
 
@@ -59,21 +59,13 @@ def _parser(text: str) -> ExpressionParser:
 
 
 def _tokens(text: str) -> list[Token]:
-    found: list[Token] = []
-    position = 0
-    end = len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None or match.lastgroup is None:
-            blank = len(text[position:]) - len(text[position:].lstrip())
-            column = position + blank
-            raise SpaceError(f"{text!r} has an unexpected {text[column]!r} at character {column + 1}")
-        kind, content = match.lastgroup, match[match.lastgroup]
-        if kind == "name" and content in WORDS:
-            kind = "word"
-        elif kind == "text":
-            content = unescaped(content)
-        found.append(Token(kind, content, match.start(match.lastgroup) + 1))
-        position = match.end()
-    found.append(Token("end", "", end + 1))
-    return found
+    def unexpected(rest: str, column: int) -> SpaceError:
+        return SpaceError(f"{text!r} has an unexpected {rest[0]!r} at character {column}")
+
+    return tokens_of(_TOKEN, text, 1, _named, unexpected)
+
+
+def _named(kind: str, content: str, _column: int) -> tuple[str, str]:
+    if kind == "text":
+        return kind, unescaped(content)
+    return "word" if kind == "name" and content in WORDS else kind, content

@@ -13,7 +13,7 @@ from utilitune.errors.outside import read_number
 from utilitune.spaces.dialects.resolving import ResolvingParser
 from utilitune.spaces.dialects.source import NUMBER, spelling_hint
 from utilitune.spaces.expressions import MIRRORED, Comparison, Expression, Membership
-from utilitune.spaces.grammar import Literal, Node, Operand, Token
+from utilitune.spaces.grammar import Literal, Node, Operand, Token, tokens_of
 from utilitune.spaces.parameters import ChoiceParameter, Value
 from utilitune.spaces.terms import INFIX, Constant, Reference, Term
 
@@ -32,21 +32,19 @@ _HINTS = {"=": "write == here", "|": "write ||", "&": "write &&", "!": "write !=
 
 def pcs_tokens(text: str, first_column: int, problem: Callable[[str, int], Exception]) -> list[Token]:
     """The tokens of a condition or clause that begins at a column of its line."""
-    found: list[Token] = []
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None or match.lastgroup is None:
-            column = position + len(text[position:]) - len(text[position:].lstrip())
-            hint = _HINTS.get(text[column], "remove it")
-            raise problem(f"has an unexpected {text[column]!r}; {hint}", first_column + column)
-        content = match[match.lastgroup]
-        kind = "word" if content in _WORDS or content == "in" else match.lastgroup
-        kind = "symbol" if content in INFIX else kind
-        written = _WORDS.get(content, _BRACKETS.get(content, content))
-        found.append(Token(kind, written, first_column + match.start(match.lastgroup)))
-        position = match.end()
-    return [*found, Token("end", "", first_column + end)]
+
+    def unexpected(rest: str, column: int) -> Exception:
+        return problem(f"has an unexpected {rest[0]!r}; {_HINTS.get(rest[0], 'remove it')}", column)
+
+    return tokens_of(_TOKEN, text, first_column, _named, unexpected)
+
+
+def _named(kind: str, content: str, _column: int) -> tuple[str, str]:
+    if content in INFIX:
+        kind = "symbol"
+    elif content in _WORDS or content == "in":
+        kind = "word"
+    return kind, _WORDS.get(content, _BRACKETS.get(content, content))
 
 
 class PcsParser(ResolvingParser):

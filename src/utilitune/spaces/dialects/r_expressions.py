@@ -28,7 +28,7 @@ from utilitune.spaces.expressions import (
     Membership,
     Presence,
 )
-from utilitune.spaces.grammar import Literal, Node, Operand, Token, any_of
+from utilitune.spaces.grammar import Literal, Node, Operand, Token, any_of, tokens_of
 from utilitune.spaces.parameters import ChoiceParameter, Value
 from utilitune.spaces.parser import unescaped
 from utilitune.spaces.terms import Constant, Reference, Term
@@ -53,26 +53,22 @@ _LONGEST_SEQUENCE = 10_000
 
 def r_tokens(text: str, first_column: int, problem: Callable[[str, int], Exception]) -> list[Token]:
     """The tokens of an expression that begins at a column of its line."""
-    found: list[Token] = []
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None or match.lastgroup is None:
-            column = position + len(text[position:]) - len(text[position:].lstrip())
-            raise problem(f"has an unexpected {text[column]!r}{_hint(text[column:])}", first_column + column)
-        kind, content = match.lastgroup, match[match.lastgroup]
-        column = first_column + match.start(match.lastgroup)
+
+    def named(kind: str, content: str, column: int) -> tuple[str, str]:
         if content == "<-":
             raise problem("has '<-', which is an assignment in R; write '< -' for a negative number", column)
         if kind == "text":
-            content = unescaped(content)
-        elif content in _WORDS:
-            kind, content = "word", _WORDS[content]
-        elif kind == "name" and content in _TRUTHS:
-            kind, content = "word", _TRUTHS[content]
-        found.append(Token(kind, "%" if content == "%%" and kind == "symbol" else content, column))
-        position = match.end()
-    return [*found, Token("end", "", first_column + end)]
+            return kind, unescaped(content)
+        if content in _WORDS:
+            return "word", _WORDS[content]
+        if kind == "name" and content in _TRUTHS:
+            return "word", _TRUTHS[content]
+        return kind, "%" if content == "%%" and kind == "symbol" else content
+
+    def unexpected(rest: str, column: int) -> Exception:
+        return problem(f"has an unexpected {rest[0]!r}{_hint(rest)}", column)
+
+    return tokens_of(_TOKEN, text, first_column, named, unexpected)
 
 
 def _hint(rest: str) -> str:

@@ -1,7 +1,7 @@
 """Who takes part in a proof, in terms of the engine and in terms of the store.
 
 An engine counts its configurations in the order in which they joined it. That is their number in the store as
-long as nobody else brings configurations in; a roster translates where somebody does. One configuration may
+long as nobody else brings configurations in; `Entrants` translates where somebody does. One configuration may
 have several places: a nominee that has joined before joins again, with an order of its own.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from utilitune.spaces import Assignment
 
 
-class Roster:
+class Entrants:
     """The configurations of an engine.
 
     Attributes:
@@ -58,18 +58,18 @@ class BegunRuns:
 
     Args:
         room: The same in terms of the store.
-        roster: Who has joined.
+        entrants: Who has joined.
     """
 
-    def __init__(self, room: Room, roster: Roster) -> None:
-        self._room, self._roster = room, roster
+    def __init__(self, room: Room, entrants: Entrants) -> None:
+        self._room, self._entrants = room, entrants
 
     def __len__(self) -> int:
         return len(self._room.under_way)
 
     def captime_of(self, configuration: int, position: int) -> float | None:
         """Up to which captime a run is under way; None if it is not."""
-        run = self._room.under_way.get((self._roster.numbers[configuration], position))
+        run = self._room.under_way.get((self._entrants.numbers[configuration], position))
         return None if run is None else run.request.captime_s
 
     def runs(self) -> list[BegunRun]:
@@ -77,7 +77,7 @@ class BegunRuns:
         return [
             BegunRun(place, position, run.request.captime_s, self._room.so_far_s(run))
             for (number, position), run in self._room.under_way.items()
-            if (place := self._roster.place_of(number)) is not None
+            if (place := self._entrants.place_of(number)) is not None
         ]
 
 
