@@ -12,7 +12,7 @@ It bets on censored observations (`procedures.bounds.betting`), compares configu
 - `planning`: captimes by growth per second.
 - `strategy`: how much the leader's own bound is worth, against the challengers'.
 - `rounds`: the compiled loop.
-- `growth`, `engine`: stages and books around it.
+- `growth`, `beginning`, `engine`: stages, the state before the first run, and books around it.
 - `settings`: what a user can set; `tuning`: all other numbers, with their units and effects.
 """
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
-from utilitune.domain.compiled import new_record
 from utilitune.domain.stopping import (
     INSTANCES_EXHAUSTED,
     NOT_STOPPED,
@@ -31,17 +30,16 @@ from utilitune.errors import UsageError
 from utilitune.procedures.engine import LINE_PER_RUN, Halt, Observed, Origin, PauseAt, runs_ahead
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet, Phases
-from utilitune.procedures.wager import intervals, rounds, tuning
+from utilitune.procedures.wager import rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
+from utilitune.procedures.wager.beginning import new_play
 from utilitune.procedures.wager.capital import gap_bound, lower_now, refresh_upper
-from utilitune.procedures.wager.captimes import captime_grid, half_life_s
 from utilitune.procedures.wager.foresight import ENDED, FEW, NO_ARENA, Foreseen, UnderWay, copied, foresee
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
 from utilitune.procedures.wager.leader import best_proved, note_equal, place, settle, try_largest_lower
 from utilitune.procedures.wager.roster import Roster
 from utilitune.procedures.wager.seen import runs_seen
-from utilitune.procedures.wager.shares import Shares, fixed_shares, growing_shares
-from utilitune.procedures.wager.state import ARM, Play, Rules, Standing, with_room
+from utilitune.procedures.wager.state import with_room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +76,7 @@ class WagerEngine:
         self._grid = GammaGrid(settings.delta, settings.announced_gamma)
         self._stage = self._first_stage()
         self._roster = Roster(settings, self._stage.draws, evidence.positions)
-        self._play = self._new_play(utility)
+        self._play = new_play(settings, evidence, utility, self._stage.draws)
 
     def _first_stage(self) -> Stage:
         size = self.settings.space_size
@@ -88,58 +86,6 @@ class WagerEngine:
         if first is None or first.draws < 1:
             raise UsageError("a set of configurations needs at least one of them")
         return first
-
-    def _new_play(self, utility: Utility) -> Play:
-        """The state before the first run."""
-        settings = self.settings
-        half_life = half_life_s(utility)
-        limit_s = settings.captime_limit_s
-        first_s = settings.captime0_s
-        if first_s is None:
-            first_s = min(half_life / tuning.FIRST_CAPTIME_DIVISOR, limit_s)
-        grid = captime_grid(utility, first_s, limit_s)
-        self._evidence.look_at(grid.captime_s)
-        if self._evidence.arrays.least.shape[1] > 0:  # runs tell something at any captime
-            half_life = min(half_life, float(grid.captime_s[-1]) / tuning.INTERVAL_PATIENCE)
-        size = self._stage.draws
-        standing = new_record(Standing)
-        standing.serious = size
-        nobody = np.zeros(0)
-        no_tree = np.zeros(0, dtype=np.int32)
-        play = Play(
-            arms=np.zeros(0, dtype=ARM),
-            score=nobody,
-            alone=nobody,
-            paired=nobody,
-            score_tree=no_tree,
-            alone_tree=no_tree,
-            paired_tree=no_tree,
-            levels_run=np.zeros(tuning.FIRST_ARENA, dtype=np.uint8),
-            orders=np.zeros((0, self._evidence.positions if settings.finite_population else 0), np.int32),
-            evidence=self._evidence.arrays,
-            grid=grid,
-            shares=self._shares(size),
-            rules=Rules(
-                population=self._evidence.positions if settings.finite_population else 0,
-                positions=self._evidence.positions,
-                resume=settings.resume,
-                epsilon=-1.0,
-                planned_epsilon=-1.0,
-                half_life_s=half_life,
-                default=-1,
-            ),
-            pooled=np.zeros((intervals.ROWS, len(grid.captime_s))),
-            standing=standing,
-        )
-        return with_room(play, size)
-
-    def _shares(self, size: int) -> Shares:
-        """How δ is shared; fixed before the first run."""
-        delta, default, growth = self.settings.delta, self.settings.default, self.settings.growth
-        if isinstance(growth, FixedSet) or self.settings.listed:
-            return fixed_shares(delta, size, default=default)
-        spent = growth.schedule.spent_on_gamma(delta) if isinstance(growth, Phases) else None
-        return growing_shares(delta, spent=spent, default=default)
 
     # -- growth ------------------------------------------------------------------------------------
 
