@@ -42,7 +42,7 @@ class GoalOptions:
     max_runs: Annotated[int | None, typer.Option(help="Stop after this many runs.")] = None
 
     def put_into(self, settings: RunSettings) -> RunSettings:
-        """Settings with these goals in place of the scenario's, where there are any."""
+        """Settings in which every goal that was given replaces the scenario's."""
         from utilitune.domain import require_whole
         from utilitune.domain.stopping import Audience
         from utilitune.utility import parse_duration

@@ -39,7 +39,7 @@ class WayOptions:
         list[str] | None,
         typer.Option(
             metavar="GOOD|BAD=SURE",
-            help="A coin between two times that is as good to you as a sure time, such as '1s|1h=5m'; "
+            help="Two times to toss a coin for, and the sure time that is as good to you, e.g. '1s|1h=5m'; "
             "repeatable. The family that agrees best is taken.",
         ),
     ] = None

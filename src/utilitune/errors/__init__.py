@@ -150,6 +150,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _listed(name: str) -> str:
-    """A name among others: in quotes where one could not see where it begins and ends."""
+    """A name in a list of names: in quotes if its beginning or end could not be seen otherwise."""
     plain = name.isprintable() and name.strip() == name and name and not set(name) & set(" ,'\"")
     return name if plain else repr(name)

@@ -63,7 +63,7 @@ class TaskClock:
         return int.from_bytes(os.read(self.descriptor, 8), sys.byteorder) * 1e-9
 
     def doubtful_s(self) -> float:
-        """What was stolen from all processors since the machine was started, where anything ever was."""
+        """Seconds that others on the same hardware took from our processors since the start; usually 0."""
         return stolen_s() if self._steals else 0.0
 
     def clear_s(self, followed_s: float) -> float:

@@ -57,7 +57,7 @@ Pair = tuple[int, int]
 
 
 def pair_of(request: RunRequest) -> Pair:
-    """What a run is about."""
+    """The configuration and the position of a run."""
     return request.configuration, request.position
 
 

@@ -96,7 +96,7 @@ class GivenRuns:
         return len(self._missing)
 
     def restore(self, configurations: Sequence[ConfigurationRecord]) -> None:
-        """Whoever wants the runs knows the configurations."""
+        """Nothing is to be done: whoever wants the runs knows the configurations."""
 
     def joined(self, number: int, drawn: Drawn) -> None:
         """Whoever wants the runs brings the configurations in."""
@@ -179,7 +179,7 @@ def complete(
         pairs: The runs that are wanted.
         store: Where runs are kept, and where earlier ones are found.
         backend: What makes the runs.
-        on_run: Called with the number of runs that are known and of all, whenever one more is.
+        on_run: Called after every run, with how many are known and how many there are in all.
 
     Raises:
         StoppedError: Somebody asked for a stop, or a budget is spent.

@@ -111,7 +111,7 @@ def least_gamma(number: int, configurations: int, delta: float) -> float:
 
 
 def _gamma_of_all(number: int, configurations: int, delta: float) -> float:
-    """The γ with which phase p needs just so many configurations; not one more by rounding."""
+    """The γ with which phase p needs exactly this many configurations, safe from rounding up to one more."""
     return least_gamma(number, configurations, delta) * (1 + 1e-9)
 
 

@@ -215,5 +215,5 @@ def telling_data(utility: Utility) -> str:
 def shipped_contest(source: str) -> Contest:
     """One of `SHIPPED`; nothing else, so that a name from outside is never a path."""
     if source not in SHIPPED:
-        raise UsageError(f"there are no data {source!r}; {did_you_mean(source, SHIPPED)}")
+        raise UsageError(f"there is no data set {source!r}; {did_you_mean(source, SHIPPED)}")
     return contest_of_data(source)

@@ -74,7 +74,7 @@ class Scale:
 
     @classmethod
     def of(cls, runs: Sequence[tuple[int, Sequence[Measured | None]]]) -> Scale:
-        """Put runs in order.
+        """The scale on which some runs lie, from the best to the worst.
 
         Args:
             runs: Of each configuration its first position and its runs; None for one without a solution.

@@ -34,7 +34,7 @@ _ROUNDING = 1e-9  # so that a quotient that is a whole number is not missed
 
 
 class Feedback(StrEnum):
-    """What a race counts: the instances a configuration won, or the utility of those answers."""
+    """What a configuration scores in a race: 1 per instance it wins, or the utility of its winning runs."""
 
     WINS = "wins"
     UTILITY = "utility"

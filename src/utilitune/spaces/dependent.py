@@ -104,7 +104,7 @@ class DependentNumber:
 def settle(
     numbers: Mapping[str, DependentNumber], parameters: Mapping[str, Parameter]
 ) -> dict[str, Parameter]:
-    """Every dependent number as a parameter, each after those its range mentions."""
+    """Turn every dependent number into a parameter, after those that its range depends on."""
     known = dict(parameters)
 
     def visit(name: str, trail: tuple[str, ...]) -> None:

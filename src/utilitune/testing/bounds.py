@@ -46,7 +46,7 @@ class BoundSuite(Suite):
         """A lower and an upper bound on the mean, each wrong at any time with probability δ/2 at most.
 
         Args:
-            least: What each run is worth at least: its utility if it finished, else that of never.
+            least: What each run is worth at least: its utility if it finished, else that of no answer.
             most: What it is worth at most: its utility if it finished, else that at its captime.
             delta: How often the pair may fail.
         """

@@ -49,7 +49,7 @@ _DECIDING_PACKAGES = ("numba", "numpy", "optuna", "smac")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What to run.
+    """One thing to compute: a procedure or a rival on some data.
 
     Attributes:
         source: The data.

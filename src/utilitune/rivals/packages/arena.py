@@ -45,7 +45,7 @@ class Played:
 
 
 class Ground(Protocol):
-    """What is run."""
+    """What a peer plays on: recorded rows, or a live program."""
 
     space: ParameterSpace
     """What peers may set."""
