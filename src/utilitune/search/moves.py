@@ -51,6 +51,10 @@ class Moves:
             if isinstance(each, NumberParameter) and each.digits is not None
         ]
         self._has_logs = any(each.log for each in numbers)
+        self.values = [
+            len(each.choices) if isinstance(each, ChoiceParameter) and not each.ordered else 0
+            for each in parameters
+        ]
         self._default = space.codes([{each.name: each.default for each in parameters}])[:, 0]
 
     def features(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -76,6 +80,32 @@ class Moves:
         chosen = np.arange(most)[:, None] < changes
         rows, columns = ranked[picks, columns][chosen], columns[chosen]
         codes[rows, columns] = self._changed(rows, codes[rows, columns], generator)
+        return self._space.allowed_codes(codes)
+
+    def leaps(
+        self,
+        parents: NDArray[np.float64],
+        best: NDArray[np.float64],
+        gain: NDArray[np.float64],
+        generator: np.random.Generator,
+    ) -> NDArray[np.float64]:
+        """Each of these configurations with some of its values set to the best, those that gain most first.
+
+        Args:
+            parents: The configurations.
+            best: The best value of each parameter, as a share of its range.
+            gain: What it gains, one line per configuration.
+            generator: Where all chance comes from.
+        """
+        count = parents.shape[1]
+        codes = self._filled(parents.copy(), generator)
+        with np.errstate(divide="ignore"):
+            keys = np.log(gain) + generator.gumbel(size=gain.shape)
+        rank = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1, kind="stable")
+        most = 1 + generator.integers(self._settings.most_leaps, size=count)
+        chosen = (rank < most[:, None]) & (gain > 0)
+        columns, rows = np.nonzero(chosen)
+        codes[rows, columns] = self._at(rows, best[rows])
         return self._space.allowed_codes(codes)
 
     def crossings(

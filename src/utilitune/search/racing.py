@@ -144,8 +144,18 @@ class RacingSearch:
         if count < 2:
             return 0.0
         mean = sum(values) / count
-        error = math.sqrt(sum((value - mean) ** 2 for value in values) / (count - 1) / count)
-        return mean / max(error, 1e-12)
+        error = sum((value - mean) ** 2 for value in values) / (count - 1) / count
+        precision = 1.0 / max(error, 1e-12)
+        evidence = mean * precision
+        belief = self._belief(candidate, DEFAULT) if self.settings.believe_lead else None
+        if belief is not None and evidence > 0:
+            evidence += belief[0] / belief[1]
+            precision += 1.0 / belief[1]
+        return evidence / math.sqrt(precision)
+
+    def _belief(self, candidate: int, rival: int) -> tuple[float, float] | None:
+        believe = getattr(self._suggester, "belief", None)
+        return None if believe is None else believe(self.pool, candidate, rival)
 
     # -- jobs in a fixed order ---------------------------------------------------------------------------
 
@@ -303,10 +313,19 @@ class RacingSearch:
             again = self._race(race.candidate)
             again.step()
             self._jobs.appendleft(again)
-        elif sum(values) / len(values) > self._luck(len(values)) and not self._is_worse_than_default(
-            race.candidate
-        ):
+        elif self._is_ahead(race.candidate, values) and not self._is_worse_than_default(race.candidate):
             self.incumbent = race.candidate
+
+    def _is_ahead(self, candidate: int, values: list[float]) -> bool:
+        count = len(values)
+        evidence = sum(values) / self._deviation() ** 2
+        belief = self._belief(candidate, self.incumbent) if self.settings.believe else None
+        positions = self._task.positions
+        open_share = 1.0 if positions is None else 1.0 - count / positions
+        if belief is not None:
+            evidence += belief[0] / belief[1]
+            return evidence > self.settings.believed_luck * open_share
+        return evidence > self.settings.luck * open_share
 
     def _luck(self, count: int) -> float:
         """The mean difference on so many instances that is put down to luck.

@@ -37,6 +37,9 @@ class SearchSettings:
     default_share: float = 1.0
     lead: float = 1.5
     luck: float = 6.0
+    believed_luck: float = 4.0
+    believe: bool = True
+    believe_lead: bool = True
     stopped_factor: float = 1.5
     leeway: float = 0.2
     least_captime: float = 0.02
@@ -100,3 +103,9 @@ class SuggestionSettings:
     leaf: int = 2
     feature_share: float = 0.6
     most_rows: int = 3000
+    parts: float = 0.5
+    rest_trees: int = 15
+    rest_leaf: int = 5
+    worths_half_weight: float = 20.0
+    leaps: int = 60
+    most_leaps: int = 6

@@ -14,16 +14,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from utilitune.search.additive import AdditiveModel
 from utilitune.search.forest import Growth, Trees, grow, predict
 from utilitune.search.merits import merits
 from utilitune.search.moves import Moves
 from utilitune.search.settings import SuggestionSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from utilitune.search.pool import Pool
     from utilitune.spaces import Assignment, ParameterSpace
+
+    Worths = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 _TRIALS = 20
 _FEWEST_RUNS = 3
@@ -60,6 +65,9 @@ class MixedSuggester:
         self._by_time = by_time
         self._seed = seed
         self._trees: Trees | None = None
+        self._rest: Trees | None = None
+        self._parts = AdditiveModel(self._moves.values)
+        self._worths = AdditiveModel(self._moves.values)
         self._best = 0.0
         self._fitted_rows = 0
         self._fitted_incumbent = -1
@@ -107,7 +115,7 @@ class MixedSuggester:
             return
         self._fitted_rows, self._fitted_incumbent = len(pool), incumbent
         rows = [each for each in range(len(pool)) if pool.looked_at[each]][-settings.most_rows :]
-        target, runs = self._target(pool, rows)
+        target, runs = self._merits(pool, rows, by_time=self._by_time)
         weight = runs / (runs + settings.runs_half_weight)
         features = self._moves.features(pool.codes(rows))
         columns = max(1, math.ceil(settings.feature_share * features.shape[1]))
@@ -115,15 +123,31 @@ class MixedSuggester:
             features, target, weight, Growth(settings.trees, settings.leaf, columns), self._seed + len(rows)
         )
         mean, _ = predict(self._trees, features)
+        if settings.parts:
+            self._parts.fit(features, target, weight)
+            rest = target - self._parts.predict(features)
+            growth = Growth(settings.rest_trees, settings.rest_leaf, columns)
+            self._rest = grow(features, rest, weight, growth, self._seed + len(rows))
+        if settings.worths_half_weight:
+            worth, _ = self._merits(pool, rows, by_time=False)
+            self._worths.fit(features, worth, runs / (runs + settings.worths_half_weight))
         serious = np.flatnonzero(runs >= _FEWEST_RUNS)
         self._best = float(mean[serious].max()) if serious.size else 0.0
         order = serious[np.argsort(-(target * weight + mean * (1 - weight))[serious], kind="stable")]
         self._elites = [rows[place] for place in order[: settings.elites]]
 
-    def _target(self, pool: Pool, rows: list[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def belief(self, pool: Pool, candidate: int, rival: int) -> tuple[float, float] | None:
+        """Mean and variance of how much more a candidate is worth than a rival, by the model alone."""
+        if self._trees is None or not self.settings.worths_half_weight:
+            return None
+        return self._worths.difference(self._moves.features(pool.codes([candidate, rival])))
+
+    def _merits(
+        self, pool: Pool, rows: list[int], *, by_time: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """How good each was, apart from how easy its instances were, and on how many of them."""
         runs = [
-            (row, position, result.worth if not self._by_time else -result.log_time)
+            (row, position, -result.log_time if by_time else result.worth)
             for row, candidate in enumerate(rows)
             for position, result in pool.looked_at[candidate].items()
         ]
@@ -133,7 +157,12 @@ class MixedSuggester:
     def _by_model(
         self, pool: Pool, incumbent: int, trees: Trees, generator: np.random.Generator
     ) -> Assignment | None:
+        """What promises most: half of the time by the trees, otherwise by parts as they may be."""
         settings = self.settings
+
+        def by_trees(codes: NDArray[np.float64]) -> NDArray[np.float64]:
+            return expected_improvement(*predict(trees, self._moves.features(codes)), self._best)
+
         parents = pool.codes(self._parents(incumbent, settings.mutants, generator))
         codes = np.hstack(
             [
@@ -142,27 +171,45 @@ class MixedSuggester:
                 pool.space.sample_codes(generator, settings.randoms),
             ]
         )
-        found, worth = self._most_promising(pool, codes, trees)
+        if self._rest is None or generator.random() >= settings.parts:
+            return self._climbed(pool, codes, by_trees, generator)
+        rest, drawn = self._rest, self._parts.drawn(generator)
+
+        def by_parts(codes: NDArray[np.float64]) -> NDArray[np.float64]:
+            features = self._moves.features(codes)
+            return drawn.predict(features) + predict(rest, features)[0]
+
+        sources = pool.codes(self._parents(incumbent, settings.leaps, generator))
+        best, gain = drawn.best_values(self._moves.features(sources))
+        codes = np.hstack([codes, self._moves.leaps(sources, best, gain, generator)])
+        return self._climbed(pool, codes, by_parts, generator)
+
+    def _climbed(
+        self, pool: Pool, codes: NDArray[np.float64], worths: Worths, generator: np.random.Generator
+    ) -> Assignment | None:
+        """The most promising of these, or what a short climb from it finds."""
+        settings = self.settings
+        found, worth = _most_promising(pool, codes, worths)
         for _ in range(settings.climbs):
             if found is None:
                 break
             around = self._moves.neighbours(np.repeat(found, settings.climbing, axis=1), generator)
-            better, better_worth = self._most_promising(pool, around, trees)
+            better, better_worth = _most_promising(pool, around, worths)
             if better is None or better_worth <= worth:
                 continue
             found, worth = better, better_worth
         return None if found is None else pool.space.assignments(found)[0]
 
-    def _most_promising(
-        self, pool: Pool, codes: NDArray[np.float64], trees: Trees
-    ) -> tuple[NDArray[np.float64] | None, float]:
-        """The configuration with the largest expected improvement that is no candidate yet."""
-        mean, spread = predict(trees, self._moves.features(codes))
-        values = expected_improvement(mean, spread, self._best)
-        for place in np.argsort(-values, kind="stable")[:_TRIALS].tolist():
-            if pool.is_new(codes[:, place]):
-                return codes[:, [place]], float(values[place])
-        return None, -math.inf
+
+def _most_promising(
+    pool: Pool, codes: NDArray[np.float64], worths: Worths
+) -> tuple[NDArray[np.float64] | None, float]:
+    """The configuration that promises most and is no candidate yet."""
+    values = worths(codes)
+    for place in np.argsort(-values, kind="stable")[:_TRIALS].tolist():
+        if pool.is_new(codes[:, place]):
+            return codes[:, [place]], float(values[place])
+    return None, -math.inf
 
 
 def expected_improvement(
