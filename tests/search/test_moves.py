@@ -86,3 +86,38 @@ def test_features_lie_on_the_scale_of_each_parameter():
 def test_the_generator_decides():
     same = [MOVES.neighbours(parents(50), np.random.default_rng(7)) for _ in range(2)]
     assert np.array_equal(*same, equal_nan=True)
+
+
+def test_leaps_take_the_best_values_of_those_that_gain_and_stay_valid():
+    before = parents(300)
+    best = np.full(len(SPACE.names), 1.0)
+    gain = np.zeros((300, len(SPACE.names)))
+    gain[:, [0, 4]] = np.where(np.isnan(before[[0, 4]].T), 0.0, 1.0)
+    after = MOVES.leaps(before, best, gain, np.random.default_rng(6))
+    assert after.shape[1] > 200
+    for assignment in SPACE.assignments(after):
+        assert SPACE.validate(assignment) == assignment
+    start = SPACE.codes([SPACE.default()])
+    some = np.zeros((100, len(SPACE.names)))
+    some[:, [0, 4]] = 1.0
+    leapt = MOVES.leaps(np.repeat(start, 100, axis=1), best, some, np.random.default_rng(7))
+    assert set(leapt[0]) == {2.0, 9.0}
+    assert set(leapt[4]) == {0.0, 2.0}
+    assert np.array_equal(leapt[1:4], np.repeat(start[1:4], 100, axis=1))
+
+
+def test_a_leap_without_gain_stays_where_it_is():
+    before = SPACE.codes([SPACE.default()])
+    gain = np.zeros((1, len(SPACE.names)))
+    after = MOVES.leaps(before, np.ones(len(SPACE.names)), gain, np.random.default_rng(8))
+    assert np.array_equal(after, before, equal_nan=True)
+
+
+def test_a_leap_changes_no_more_parameters_than_allowed():
+    space = ParameterSpace.from_tables(
+        {f"x{each}": {"type": "float", "range": [0.0, 1.0], "default": 0.0} for each in range(30)}
+    )
+    moves = Moves(space, SuggestionSettings(most_leaps=3))
+    start = np.repeat(space.codes([space.default()]), 200, axis=1)
+    after = moves.leaps(start, np.ones(30), np.ones((200, 30)), np.random.default_rng(9))
+    assert set((after != start).sum(axis=0)) == {1, 2, 3}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from utilitune.errors import UsageError
-from utilitune.search.base import DEFAULT, SearchTask, Seen
+from utilitune.search.base import DEFAULT, Belief, SearchTask, Seen
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
 from utilitune.search.suggesting import MixedSuggester, RandomSuggester, expected_improvement
@@ -209,3 +209,42 @@ def test_a_task_that_makes_no_sense_is_refused(wrong: dict):
 def test_expected_improvement():
     values = expected_improvement(np.array([0.0, 1.0, -1.0]), np.array([1.0, 0.0, 0.0]), 0.0)
     assert values == pytest.approx([1 / math.sqrt(2 * math.pi), 1.0, 0.0], abs=1e-9)
+
+
+class Opinionated(RandomSuggester):
+    """Draws by chance, and believes the same of all of them."""
+
+    def __init__(self, mean: float) -> None:
+        self.mean = mean
+
+    def belief(self, pool, candidate, rival):
+        return Belief(self.mean if rival == DEFAULT else 0.0, 1e-3)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_a_model_believes_helps_to_decide_who_replaces_the_incumbent(seed):
+    def times_s(configuration, position):
+        return 8.0 * chance_s(configuration, position, 1.0)
+
+    def replacements(mean: float) -> int:
+        task = SearchTask(SPACE, UTILITY, 40, 300.0, seed=seed)
+        search, count = RacingSearch(task, Opinionated(mean)), 0
+        for _ in range(400):
+            before = search.incumbent
+            play(search, times_s, 1)
+            count += before == DEFAULT != search.incumbent
+        return count
+
+    assert replacements(-0.5) == 0 < replacements(0.5)
+
+
+def test_belief_alone_nominates_nobody_that_the_runs_put_behind_the_default():
+    def times_s(configuration, position):
+        base_s = 8.0 if configuration == SPACE.default() else 12.0
+        return base_s * chance_s(configuration, position, 0.5)
+
+    search = RacingSearch(SearchTask(SPACE, UTILITY, 40, 300.0), Opinionated(5.0))
+    for _ in range(20):
+        play(search, times_s, 50)
+        if (nominee := search.nominee()) != DEFAULT:
+            assert search.pool.paired(nominee, DEFAULT)[1] > 0.0

@@ -33,6 +33,10 @@ class AdditiveModel:
 
     Args:
         values: Number of values of each parameter that is an unordered choice; 0 for the others.
+
+    Attributes:
+        part: What the parameters add: slopes of all numbers, their bends, then a number per value of choices.
+        misfit: Variance of what the parts leave unexplained in a row of weight 1.
     """
 
     def __init__(self, values: Sequence[int]) -> None:
@@ -46,7 +50,7 @@ class AdditiveModel:
         self._matter = np.full(len(values), np.nan)
         self.misfit = np.nan
         self._constant = 0.0
-        self._part = np.zeros(len(owners))
+        self.part = np.zeros(len(owners))
         self._cover = np.zeros((len(owners), len(owners)))
         self._factor = self._cover
 
@@ -69,39 +73,37 @@ class AdditiveModel:
             root = np.sqrt(prior)
             inverse = np.linalg.inv(root[:, None] * gram * root / noise + np.eye(root.size))
             self._cover = root[:, None] * inverse * root
-            self._part = self._cover @ moment / noise
-            square = self._part**2 + np.diag(self._cover)
+            self.part = self._cover @ moment / noise
+            square = self.part**2 + np.diag(self._cover)
             self._matter = np.bincount(self._owner, square, minlength=self._size.size) / self._size
             known = root.size - float(np.trace(inverse))
-            left = float(weight @ (rest - centred @ self._part) ** 2)
+            left = float(weight @ (rest - centred @ self.part) ** 2)
             noise = max(left / max(total - known, 0.3 * total), _LEAST)
         self.misfit = noise
         self._factor = root[:, None] * np.linalg.cholesky((inverse + inverse.T) / 2.0)
-        self._constant -= float(shift @ self._part)
+        self._constant -= float(shift @ self.part)
 
     def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """What each row is expected to show."""
-        return self._constant + self._basis(features) @ self._part
+        return self._constant + self._basis(features) @ self.part
 
     def difference(self, features: NDArray[np.float64]) -> tuple[float, float]:
         """Mean and variance of the first of two rows minus the second, misfits included."""
         apart = np.subtract(*self._basis(features))
-        return float(apart @ self._part), float(apart @ self._cover @ apart) + 2.0 * self.misfit
+        return float(apart @ self.part), float(apart @ self._cover @ apart) + 2.0 * self.misfit
 
     def drawn(self, generator: np.random.Generator) -> AdditiveModel:
         """The model with parts as they may be, drawn from what is believed (Thompson 1933)."""
         one = copy(self)
-        one._part = self._part + self._factor @ generator.normal(size=self._part.size)
+        one.part = self.part + self._factor @ generator.normal(size=self.part.size)
         return one
 
-    def best_values(
-        self, features: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def best_values(self, features: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The best value of each parameter, as a share of its range, and what it gains per row.
 
         What is not active gains nothing.
         """
-        part = self._part
+        part = self.part
         best = np.zeros(features.shape[1])
         gain = np.zeros_like(features)
         line = np.linspace(-1.0, 1.0, _GRID)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from utilitune.errors import UsageError
 
@@ -139,4 +139,25 @@ class Suggester(Protocol):
 
     def suggest(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Assignment | None:
         """A configuration to race against the incumbent; None if nothing new is left."""
+        ...
+
+
+class Belief(NamedTuple):
+    """How much more one candidate is expected to be worth than another, before its own runs are looked at.
+
+    Attributes:
+        mean: The expected difference.
+        variance: How far off that may be.
+    """
+
+    mean: float
+    variance: float
+
+
+@runtime_checkable
+class Believer(Protocol):
+    """A suggester with a model that also helps to judge."""
+
+    def belief(self, pool: Pool, candidate: int, rival: int) -> Belief | None:
+        """What it believes of two candidates; None as long as it has learnt nothing."""
         ...

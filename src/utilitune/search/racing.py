@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.search.base import DEFAULT, WantedRun
+from utilitune.search.base import DEFAULT, Believer, WantedRun
 from utilitune.search.captimes import Captimes
 from utilitune.search.pool import Pool
 from utilitune.search.race import Race, Track
@@ -28,7 +28,7 @@ from utilitune.search.settings import SearchSettings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from utilitune.search.base import SearchTask, Seen, Suggester
+    from utilitune.search.base import Belief, SearchTask, Seen, Suggester
     from utilitune.search.pool import Result
     from utilitune.spaces import Assignment
 
@@ -138,24 +138,29 @@ class RacingSearch:
         return self.incumbent if self._lead(self.incumbent) > self.settings.lead else DEFAULT
 
     def _lead(self, candidate: int) -> float:
-        """By how many standard errors a candidate is ahead of the default on shared instances."""
+        """By how many standard errors a candidate is ahead of the default on shared instances.
+
+        Runs that put it ahead are weighed with what the model believes of it.
+        """
         values = self.pool.differences(candidate, DEFAULT)
         count = len(values)
         if count < 2:
             return 0.0
         mean = sum(values) / count
         error = sum((value - mean) ** 2 for value in values) / (count - 1) / count
-        precision = 1.0 / max(error, 1e-12)
+        precision = 1.0 / max(error, 1e-24)
         evidence = mean * precision
-        belief = self._belief(candidate, DEFAULT) if self.settings.believe_lead else None
-        if belief is not None and evidence > 0:
-            evidence += belief[0] / belief[1]
-            precision += 1.0 / belief[1]
+        belief = self._belief(candidate, DEFAULT)
+        if belief is not None and evidence > 0.0:
+            evidence += belief.mean / belief.variance
+            precision += 1.0 / belief.variance
         return evidence / math.sqrt(precision)
 
-    def _belief(self, candidate: int, rival: int) -> tuple[float, float] | None:
-        believe = getattr(self._suggester, "belief", None)
-        return None if believe is None else believe(self.pool, candidate, rival)
+    def _belief(self, candidate: int, rival: int) -> Belief | None:
+        """What the model believes of two candidates, if there is one."""
+        if not isinstance(self._suggester, Believer):
+            return None
+        return self._suggester.belief(self.pool, candidate, rival)
 
     # -- jobs in a fixed order ---------------------------------------------------------------------------
 
@@ -317,26 +322,20 @@ class RacingSearch:
             self.incumbent = race.candidate
 
     def _is_ahead(self, candidate: int, values: list[float]) -> bool:
-        count = len(values)
-        evidence = sum(values) / self._deviation() ** 2
-        belief = self._belief(candidate, self.incumbent) if self.settings.believe else None
-        positions = self._task.positions
-        open_share = 1.0 if positions is None else 1.0 - count / positions
-        if belief is not None:
-            evidence += belief[0] / belief[1]
-            return evidence > self.settings.believed_luck * open_share
-        return evidence > self.settings.luck * open_share
-
-    def _luck(self, count: int) -> float:
-        """The mean difference on so many instances that is put down to luck.
+        """Whether a candidate with these differences is ahead of the incumbent by more than luck.
 
         Most candidates are worse than the incumbent, and the best of many on few instances was lucky. If
-        true differences are N(−m, τ²) and single ones scatter around them by s, the true one is expected
-        above 0 where the mean of n exceeds  (m/τ²)·s²/n.  On all instances of a list there is no luck.
+        true differences are N(−m, τ²) and n single ones scatter around them by s, the true one is expected
+        above 0 where  Σd/s² > m/τ².  A model's belief N(μ, v) about this candidate adds μ/v on the left. On
+        all instances of a list there is no luck.
         """
         positions = self._task.positions
-        open_share = 1.0 if positions is None else 1.0 - count / positions
-        return self.settings.luck * open_share * self._deviation() ** 2 / count
+        open_share = 1.0 if positions is None else 1.0 - len(values) / positions
+        evidence = sum(values) / self._deviation() ** 2
+        belief = self._belief(candidate, self.incumbent)
+        if belief is not None:
+            evidence += belief.mean / belief.variance
+        return evidence > self.settings.luck * open_share
 
     def _deviation(self) -> float:
         """Standard deviation of differences within races, pooled over all of them."""

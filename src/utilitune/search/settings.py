@@ -36,10 +36,7 @@ class SearchSettings:
     owed_share: float = 0.06
     default_share: float = 1.0
     lead: float = 1.5
-    luck: float = 6.0
-    believed_luck: float = 4.0
-    believe: bool = True
-    believe_lead: bool = True
+    luck: float = 4.0
     stopped_factor: float = 1.5
     leeway: float = 0.2
     least_captime: float = 0.02
@@ -79,6 +76,12 @@ class SuggestionSettings:
         leaf: Fewest candidates in a leaf.
         feature_share: Share of the parameters that a split chooses from.
         most_rows: The model learns from at most so many candidates, the newest ones.
+        parts: How often the model is asked by what each parameter adds, and not by the trees alone.
+        rest_trees: Trees for what these parts leave unexplained.
+        rest_leaf: Fewest candidates in a leaf of those.
+        worths_half_weight: Runs that tell as much of a candidate's worth as the parts of its parameters do.
+        leaps: Jumps to the best values that the model looks at per suggestion.
+        most_leaps: Most parameters that such a jump changes.
     """
 
     model: float = 0.5

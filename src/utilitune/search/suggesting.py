@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.search.additive import AdditiveModel
+from utilitune.search.base import Belief
 from utilitune.search.forest import Growth, Trees, grow, predict
 from utilitune.search.merits import merits
 from utilitune.search.moves import Moves
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 _TRIALS = 20
 _FEWEST_RUNS = 3
+_DECIMALS = 9
+"""Promises are compared up to so many decimals, so that no processor's rounding decides a search."""
 
 
 class RandomSuggester:
@@ -88,6 +91,12 @@ class MixedSuggester:
             found = _first_new(pool, self._crossings(pool, incumbent, _TRIALS, generator))
         return found or RandomSuggester().suggest(pool, incumbent, generator)
 
+    def belief(self, pool: Pool, candidate: int, rival: int) -> Belief | None:
+        """How much more a candidate is worth than a rival, by what their parameters add."""
+        if self._trees is None:
+            return None
+        return Belief(*self._worths.difference(self._moves.features(pool.codes([candidate, rival]))))
+
     # -- the best --------------------------------------------------------------------------------------
 
     def _parents(self, incumbent: int, count: int, generator: np.random.Generator) -> NDArray[np.int64]:
@@ -123,24 +132,16 @@ class MixedSuggester:
             features, target, weight, Growth(settings.trees, settings.leaf, columns), self._seed + len(rows)
         )
         mean, _ = predict(self._trees, features)
-        if settings.parts:
-            self._parts.fit(features, target, weight)
-            rest = target - self._parts.predict(features)
-            growth = Growth(settings.rest_trees, settings.rest_leaf, columns)
-            self._rest = grow(features, rest, weight, growth, self._seed + len(rows))
-        if settings.worths_half_weight:
-            worth, _ = self._merits(pool, rows, by_time=False)
-            self._worths.fit(features, worth, runs / (runs + settings.worths_half_weight))
+        self._parts.fit(features, target, weight)
+        growth = Growth(settings.rest_trees, settings.rest_leaf, columns)
+        rest = target - self._parts.predict(features)
+        self._rest = grow(features, rest, weight, growth, self._seed + len(rows))
+        worth, _ = self._merits(pool, rows, by_time=False)
+        self._worths.fit(features, worth, runs / (runs + settings.worths_half_weight))
         serious = np.flatnonzero(runs >= _FEWEST_RUNS)
         self._best = float(mean[serious].max()) if serious.size else 0.0
         order = serious[np.argsort(-(target * weight + mean * (1 - weight))[serious], kind="stable")]
         self._elites = [rows[place] for place in order[: settings.elites]]
-
-    def belief(self, pool: Pool, candidate: int, rival: int) -> tuple[float, float] | None:
-        """Mean and variance of how much more a candidate is worth than a rival, by the model alone."""
-        if self._trees is None or not self.settings.worths_half_weight:
-            return None
-        return self._worths.difference(self._moves.features(pool.codes([candidate, rival])))
 
     def _merits(
         self, pool: Pool, rows: list[int], *, by_time: bool
@@ -205,7 +206,7 @@ def _most_promising(
     pool: Pool, codes: NDArray[np.float64], worths: Worths
 ) -> tuple[NDArray[np.float64] | None, float]:
     """The configuration that promises most and is no candidate yet."""
-    values = worths(codes)
+    values = np.round(worths(codes), _DECIMALS)
     for place in np.argsort(-values, kind="stable")[:_TRIALS].tolist():
         if pool.is_new(codes[:, place]):
             return codes[:, [place]], float(values[place])
