@@ -84,9 +84,9 @@ class SuggestionSettings:
         most_leaps: Most parameters that such a jump changes.
     """
 
-    model: float = 0.5
-    neighbour: float = 0.3
-    crossing: float = 0.1
+    model: float = 0.6
+    neighbour: float = 0.24
+    crossing: float = 0.08
     elites: int = 5
     incumbent_share: float = 0.6
     changes: tuple[float, ...] = (0.5, 0.3, 0.2)
@@ -106,7 +106,7 @@ class SuggestionSettings:
     leaf: int = 2
     feature_share: float = 0.6
     most_rows: int = 3000
-    parts: float = 0.5
+    parts: float = 0.6
     rest_trees: int = 15
     rest_leaf: int = 5
     worths_half_weight: float = 20.0

@@ -94,10 +94,14 @@ class SearcherSuite(Suite):
         expect(lists[0] == lists[1] == lists[2], "the candidates depend on the order in which runs end")
 
     def test_runs_known_beforehand_do_not_matter(self) -> None:
-        """A run that was watched longer than asked for shows what it would have shown."""
+        """A run that was watched longer than asked for shows what it would have shown.
+
+        It need not be repeated, so a search may come further with the same number of runs, but no other way.
+        """
         usual = self._play(_task(), improvable)
         longer = self._play(_task(), improvable, watched_longer=True)
-        expect(list(usual.candidates) == list(longer.candidates), "a longer look changed the search")
+        shared = list(longer.candidates)[: len(usual.candidates)]
+        expect(list(usual.candidates) == shared, "a longer look changed the search")
 
     def test_something_better_is_found(self) -> None:
         """Where nearly half of all configurations are better than the default."""
