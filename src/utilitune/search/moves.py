@@ -102,8 +102,8 @@ class Moves:
         with np.errstate(divide="ignore"):
             keys = np.log(gain) + generator.gumbel(size=gain.shape)
         rank = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1, kind="stable")
-        most = 1 + generator.integers(self._settings.most_leaps, size=count)
-        chosen = (rank < most[:, None]) & (gain > 0)
+        most = generator.integers(1, self._settings.most_leaps, size=(count, 1), endpoint=True)
+        chosen = (rank < most) & (gain > 0)
         columns, rows = np.nonzero(chosen)
         codes[rows, columns] = self._at(rows, best[rows])
         return self._space.allowed_codes(codes)
