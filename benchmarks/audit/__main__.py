@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from benchmarks.audit.cells import all_cells
-from benchmarks.audit.counting import Ledger, code_digest, count_piece, turns
-from benchmarks.audit.page import page, too_many
+from benchmarks.audit.counting import Ledger, count_piece, turns
+from benchmarks.audit.page import Line, page, too_many
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,23 +17,25 @@ ROOT = Path(__file__).parents[2]
 def main(words: list[str] | None = None) -> None:
     """Count what is missing and write the page."""
     told = _arguments(words)
-    cells = [cell for cell in all_cells() if told.only in cell.name]
-    ledger = Ledger(told.ledger, code_digest() if told.code is None else told.code)
+    every = all_cells()
+    cells = [cell for cell in every if told.only in cell.name]
+    ledger = Ledger(told.ledger)
     began, searches = time.monotonic(), 0
     for cell, piece in turns(ledger, cells, told.share):
         if time.monotonic() - began > 60 * told.minutes:
             print("The time is up: the same command goes on from here.", flush=True)
             break
-        ledger.add(cell, piece, count_piece(cell, piece))
+        ledger.add(cell, piece, *count_piece(cell, piece))
         searches += len(piece)
         so_far = ledger.count(cell)
         minutes = (time.monotonic() - began) / 60
         failed = f"{so_far.failures} of {so_far.searches} failed"
         print(f"{minutes:6.1f} min {searches:7,} searches | {cell.name}: {failed}", flush=True)
-    counts = [ledger.count(cell) for cell in cells]
-    told.page.write_text(page(cells, counts, ledger.digest), encoding="utf-8")
+    ledger = Ledger(told.ledger)  # others may have counted meanwhile
+    lines = [Line(cell, ledger.count(cell), ledger.earlier(cell)) for cell in every]
+    told.page.write_text(page(lines), encoding="utf-8")
     print(f"Written: {told.page}")
-    if wrong := too_many(cells, counts):
+    if wrong := too_many(lines):
         sys.exit("\n".join(wrong))
 
 
@@ -46,7 +48,6 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
         "--ledger", type=Path, default=ROOT / ".audit" / "counts.jsonl", help="where counts are kept"
     )
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "audit.md", help="the page to write")
-    parser.add_argument("--code", help="count on with pieces of this version of the code")
     return parser.parse_args(words)
 
 

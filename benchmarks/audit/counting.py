@@ -1,28 +1,30 @@
 """Counts that are kept piece by piece, so that an audit that was stopped goes on where it was.
 
-A piece is a few searches of one cell. What it gave is written at once. The seed of a search follows from the
-cell's name and its number alone, so pieces can be counted in any order, and again. Pieces that another
-version of the code has counted are set aside.
+A piece is a few searches of one cell. What it gave is written at once, with the modules that its searches
+used. The seed of a search follows from the cell's name and its number alone, so pieces can be counted in any
+order, and again. A piece counts as long as none of its modules has changed; those that were counted with
+earlier code are told apart.
 """
 
 from __future__ import annotations
 
-import hashlib
+import functools
 import json
 import zlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks.audit.footprints import digest_of, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
 
     from benchmarks.audit.cells import Cell
 
 CONFIDENCE = 0.99
-_ROOT = Path(__file__).parents[2]
+_WATCHED = 3
 
 
 @dataclass(frozen=True)
@@ -40,48 +42,57 @@ class Count:
         low = float(beta.ppf(tail, k, n - k + 1)) if k else 0.0
         return low, float(beta.ppf(1 - tail, k + 1, n - k)) if k < n else 1.0
 
+    def __add__(self, other: Count) -> Count:
+        return Count(self.searches + other.searches, self.failures + other.failures)
 
-def code_digest() -> str:
-    """Names the code that is audited, and the audit."""
-    digest = hashlib.sha256()
-    for folder in (_ROOT / "src" / "utilitune", Path(__file__).parent):
-        for path in sorted(folder.rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
+
+NOTHING = Count()
 
 
 class Ledger:
     """The counts of an audit, in a file with a line per piece.
 
-    Args:
-        path: The file.
-        digest: The code that counts; lines of another one are left out.
+    Several processes may write into one file, and see what the others wrote when they start.
     """
 
-    def __init__(self, path: Path, digest: str) -> None:
-        self.path, self.digest = path, digest
-        self._pieces: dict[str, dict[int, Count]] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self._read(line)
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._present: dict[str, dict[int, Count]] = {}
+        self._earlier: dict[str, dict[str, dict[int, Count]]] = {}
+        self._known: dict[str, bool] = {}
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        self._cut = bool(text) and not text.endswith("\n")
+        for line in text.splitlines():
+            self._read(line)
 
     def _read(self, line: str) -> None:
         try:
             piece = json.loads(line)
-            if piece["digest"] == self.digest:
-                count = Count(piece["searches"], piece["failures"])
-                self._pieces.setdefault(piece["cell"], {})[piece["first"]] = count
+            code = piece["code"]
+            if "modules" in piece:
+                self._known[code] = digest_of(piece["modules"]) == code
+                return
+            count = Count(piece["searches"], piece["failures"])
+            if self._known[code]:
+                self._present.setdefault(piece["cell"], {})[piece["first"]] = count
+            else:
+                versions = self._earlier.setdefault(piece["cell"], {})
+                versions.setdefault(code, {})[piece["first"]] = count
         except (ValueError, KeyError):  # the last line of an audit that was killed
             return
 
     def count(self, cell: Cell) -> Count:
-        """What is known of a cell."""
-        pieces = self._pieces.get(cell.name, {}).values()
-        return Count(sum(each.searches for each in pieces), sum(each.failures for each in pieces))
+        """What the present code is known to do in a cell."""
+        return sum(self._present.get(cell.name, {}).values(), NOTHING)
+
+    def earlier(self, cell: Cell) -> Count:
+        """What earlier code was counted to do: the version with the most searches."""
+        versions = [sum(pieces.values(), NOTHING) for pieces in self._earlier.get(cell.name, {}).values()]
+        return max(versions, key=lambda count: count.searches, default=NOTHING)
 
     def missing(self, cell: Cell, searches: int) -> Iterator[range]:
         """The pieces of a cell that nobody has counted, as numbers of searches."""
-        known = self._pieces.get(cell.name, {})
+        known = self._present.get(cell.name, {})
         for first in range(0, searches, cell.piece):
             end = min(first + cell.piece, searches)
             counted = sum(
@@ -90,19 +101,45 @@ class Ledger:
             if first + counted < end:
                 yield range(first + counted, end)
 
-    def add(self, cell: Cell, piece: range, failures: int) -> None:
-        """Keep what a piece gave."""
-        self._pieces.setdefault(cell.name, {})[piece.start] = Count(len(piece), failures)
-        line = {"digest": self.digest, "cell": cell.name, "first": piece.start}
+    def add(self, cell: Cell, piece: range, failures: int, modules: Collection[str]) -> None:
+        """Keep what a piece gave, and the modules that it used."""
+        self._present.setdefault(cell.name, {})[piece.start] = Count(len(piece), failures)
+        code = digest_of(modules)
+        lines: list[dict[str, object]] = []
+        if code not in self._known:
+            self._known[code] = True
+            lines.append({"code": code, "modules": sorted(modules)})
+        lines.append(
+            {
+                "code": code,
+                "cell": cell.name,
+                "first": piece.start,
+                "searches": len(piece),
+                "failures": failures,
+            }
+        )
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**line, "searches": len(piece), "failures": failures}) + "\n")
+            file.write("\n" * self._cut + "".join(f"{json.dumps(line)}\n" for line in lines))
+        self._cut = False
 
 
-def count_piece(cell: Cell, piece: range) -> int:
-    """How many searches of a piece promised too much."""
+def count_piece(cell: Cell, piece: range) -> tuple[int, frozenset[str]]:
+    """How many searches of a piece promised too much, and the modules that they used.
+
+    The first few are watched, which takes longer; the others use the same modules.
+    """
     name = zlib.crc32(cell.name.encode())
-    return sum(bool(cell.search(np.random.default_rng([number, name]))) for number in piece)
+    failures, modules = 0, frozenset[str]()
+    for place, number in enumerate(piece):
+        search = functools.partial(cell.search, np.random.default_rng([number, name]))
+        if place < _WATCHED:
+            failed, used = watched(search)
+            modules |= used
+        else:
+            failed = search()
+        failures += bool(failed)
+    return failures, modules
 
 
 def turns(ledger: Ledger, cells: Sequence[Cell], share: float) -> Iterator[tuple[Cell, range]]:

@@ -2,64 +2,97 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.audit.counting import NOTHING, Count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchmarks.audit.cells import Cell
-    from benchmarks.audit.counting import Count
 
 _TEMPLATE = Path(__file__).with_suffix(".md")
 
 
-def page(cells: Sequence[Cell], counts: Sequence[Count], code: str) -> str:
-    """The page as Markdown.
+@dataclass(frozen=True)
+class Line:
+    """What is known of a cell.
 
-    Args:
-        cells: What was audited.
-        counts: What was counted in each.
-        code: Names the code that was audited.
+    Attributes:
+        cell: The cell.
+        present: What was counted with the present code.
+        earlier: What was counted with earlier code.
     """
-    lines = [
-        "| procedure | setting | searches | failed | share | 99 % interval | may fail (δ) |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for cell, count in zip(cells, counts, strict=True):
+
+    cell: Cell
+    present: Count
+    earlier: Count = NOTHING
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether more was counted with earlier code, so that this is what the page shows."""
+        return self.earlier.searches > self.present.searches
+
+    @property
+    def shown(self) -> Count:
+        """What the page shows."""
+        return self.earlier if self.is_earlier else self.present
+
+    def row(self) -> str:
+        """As a row of the table."""
+        cell, count = self.cell, self.shown
+        start = f"| {cell.procedure} | {cell.setting}{' °' if self.is_earlier else ''} |"
         if not count.searches:
-            lines.append(f"| {cell.procedure} | {cell.setting} | not counted yet | | | | {cell.limit:g} |")
-            continue
+            return f"{start} not counted yet | | | | {cell.limit:g} |"
         low, high = count.interval()
-        lines.append(
-            f"| {cell.procedure} | {cell.setting} | {count.searches} | {count.failures} | "
+        return (
+            f"{start} {count.searches} | {count.failures} | "
             f"{count.failures / count.searches:.4f} | {low:.4f} – {high:.4f} | {cell.limit:g} |"
         )
+
+
+def page(lines: Sequence[Line]) -> str:
+    """The page as Markdown."""
+    table = [
+        "| procedure | setting | searches | failed | share | 99 % interval | may fail (δ) |",
+        "|---|---|---|---|---|---|---|",
+        *(line.row() for line in lines),
+    ]
     text = _TEMPLATE.read_text(encoding="utf-8")
-    return text.replace("{table}", "\n".join(lines)).replace("{summary}", _summary(cells, counts, code))
+    return text.replace("{table}", "\n".join(table)).replace("{summary}", _summary(lines))
 
 
-def _summary(cells: Sequence[Cell], counts: Sequence[Count], code: str) -> str:
-    total = sum(count.searches for count in counts)
-    if not total:
+def _summary(lines: Sequence[Line]) -> str:
+    counted = [line for line in lines if line.shown.searches]
+    if not counted:
         return "Nothing is counted yet."
-    share, name = max(
-        (count.failures / count.searches / cell.limit, cell.name) for cell, count in _counted(cells, counts)
+    total = sum(line.shown.searches for line in counted)
+    closest = max(counted, key=_used)
+    full = sum(line.shown.searches >= line.cell.searches for line in lines)
+    found = (
+        f"In all {total:,} searches. We want {lines[0].cell.searches:,} in each line, and have them in "
+        f"{full} of {len(lines)}. The line that comes closest to what it may is *{closest.cell.name}*, with "
+        f"{100 * _used(closest):.0f} % of its δ."
     )
-    return (
-        f"In all {total:,} searches of the code with the fingerprint {code}. The line that comes closest to "
-        f"what it may is *{name}*, with {100 * share:.0f} % of its δ."
-    )
+    if any(line.is_earlier for line in lines):
+        found += (
+            " Lines with ° were counted with earlier code: since then, something has changed in a module "
+            "that their searches use. All others were counted with the present code."
+        )
+    return found
 
 
-def _counted(cells: Sequence[Cell], counts: Sequence[Count]) -> list[tuple[Cell, Count]]:
-    return [(cell, count) for cell, count in zip(cells, counts, strict=True) if count.searches]
+def _used(line: Line) -> float:
+    return line.shown.failures / line.shown.searches / line.cell.limit
 
 
-def too_many(cells: Sequence[Cell], counts: Sequence[Count]) -> list[str]:
+def too_many(lines: Sequence[Line]) -> list[str]:
     """Cells that certainly fail more often than they may."""
     return [
-        f"{cell.name}: {count.failures} of {count.searches} searches failed, δ = {cell.limit:g}"
-        for cell, count in _counted(cells, counts)
-        if count.interval()[0] > cell.limit
+        f"{line.cell.name}: {count.failures} of {count.searches} searches failed, δ = {line.cell.limit:g}"
+        for line in lines
+        for count in (line.present, line.earlier)
+        if count.searches and count.interval()[0] > line.cell.limit
     ]

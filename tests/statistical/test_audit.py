@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from benchmarks.audit import cells as cells_module
-from benchmarks.audit import worlds
+from benchmarks.audit import footprints, worlds
 from benchmarks.audit.__main__ import main
 from benchmarks.audit.cells import DELTA, Cell, all_cells
 from benchmarks.audit.counting import Count, Ledger, count_piece, turns
-from benchmarks.audit.page import page, too_many
+from benchmarks.audit.page import Line, page, too_many
 from benchmarks.audit.searches import engine_search, specification
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ FEW = 3
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_every_cell_can_be_counted(cell: Cell):
-    assert count_piece(cell, range(FEW)) < FEW
+    assert count_piece(cell, range(FEW))[0] < FEW
 
 
 def test_no_two_cells_have_the_same_name():
@@ -47,8 +46,7 @@ def test_a_list_in_stored_order_is_caught(procedure: str):
         )
 
     cell = Cell(procedure, "stored order", search)
-    counts = [Count(20, count_piece(cell, range(20)))]
-    assert too_many([cell], counts)
+    assert too_many([Line(cell, Count(20, count_piece(cell, range(20))[0]))])
 
 
 def test_an_audit_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
@@ -65,13 +63,13 @@ def test_an_audit_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.Monke
     main([*words, "--share", "0.4"])
     assert len(seen) == 48
     with (tmp_path / "counts.jsonl").open("a") as file:
-        file.write('{"digest": "cut of')
+        file.write('{"code": "cut of')
     main(words)
     assert len(seen) == 120
     assert "nobody: nowhere" in capsys.readouterr().out
     assert "| nobody | nowhere | 120 |" in (tmp_path / "audit.md").read_text()
-    main([*words, "--code", "another"])
-    assert len(seen) == 240
+    main(words)
+    assert len(seen) == 120
 
 
 def test_failures_beyond_delta_end_the_audit_with_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -82,14 +80,59 @@ def test_failures_beyond_delta_end_the_audit_with_a_sentence(tmp_path: Path, mon
 
 
 def test_turns_give_every_cell_a_piece_before_any_has_two(tmp_path: Path):
-    ledger = Ledger(tmp_path / "counts.jsonl", "now")
+    ledger = Ledger(tmp_path / "counts.jsonl")
     first, second = (Cell(name, "here", lambda generator: False, 30, piece=10) for name in "ab")
     order = [(cell.procedure, piece.start) for cell, piece in turns(ledger, [first, second], 1.0)]
     assert order[:4] == [("a", 0), ("b", 0), ("a", 10), ("b", 10)]
-    ledger.add(first, range(10), 2)
-    assert json.loads((tmp_path / "counts.jsonl").read_text())["failures"] == 2
-    assert Ledger(ledger.path, "now").count(first) == Count(10, 2)
-    assert Ledger(ledger.path, "other").count(first) == Count()
+    ledger.add(first, range(10), 2, ["benchmarks.audit.worlds"])
+    ledger.add(first, range(10, 20), 1, ["benchmarks.audit.worlds"])
+    assert [json.loads(line).get("failures") for line in ledger.path.read_text().splitlines()] == [None, 2, 1]
+    assert Ledger(ledger.path).count(first) == Count(20, 3)
+    assert Ledger(ledger.path).earlier(first) == Count()
+
+
+def test_a_changed_module_sets_counts_aside_that_rest_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "benchmarks_of_mine").mkdir()
+    module = tmp_path / "benchmarks_of_mine" / "rule.py"
+    module.write_text("def rule():\n    return 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    cell, path = Cell("a", "here", lambda generator: False, 30), tmp_path / "counts.jsonl"
+    Ledger(path).add(cell, range(10), 1, ["benchmarks_of_mine.rule"])
+    for text, present in (
+        ('"""What it is."""\n\ndef rule():  # plainly\n    """Say."""\n    return 1\n', True),
+        ("def rule():\n    return 2\n", False),
+        ("def rule():\n    return 1\n", True),
+    ):
+        module.write_text(text)
+        footprints.forget()
+        ledger = Ledger(path)
+        assert (ledger.count(cell) == Count(10, 1)) is present
+        assert (ledger.earlier(cell) == Count(10, 1)) is not present
+    module.unlink()
+    footprints.forget()
+    assert Ledger(path).count(cell) == Count()
+
+
+def test_a_footprint_has_what_is_called_and_what_is_used_without_a_call():
+    cell = next(cell for cell in CELLS if cell.name == "oup: fixed set")
+    _, used = footprints.watched(lambda: cell.search(np.random.default_rng(1)))
+    assert "utilitune.procedures.paper.engine" in used
+    assert "utilitune.procedures.paper.loop" in used  # compiled rules: nobody sees a call
+    assert "utilitune.procedures.selection" in used  # compiled rules of compiled rules
+    assert "utilitune.domain" in used  # constants and enumerations
+    assert not any("wager" in name or "dashboard" in name for name in used)
+
+
+def test_the_footprint_of_wager_has_wager():
+    cell = next(cell for cell in CELLS if cell.name == "wager: fixed set")
+    _, used = footprints.watched(lambda: cell.search(np.random.default_rng(1)))
+    folder = footprints.source_of("utilitune.procedures.wager").parent
+    kernels = {
+        f"utilitune.procedures.wager.{path.stem}"
+        for path in folder.glob("*.py")
+        if "@compiled" in path.read_text()
+    }
+    assert kernels <= used
 
 
 def test_intervals_are_clopper_and_pearsons():
@@ -99,9 +142,18 @@ def test_intervals_are_clopper_and_pearsons():
     assert Count(5, 5).interval()[1] == 1.0
 
 
-def test_the_page_names_what_was_not_counted():
-    cells = [Cell("a", "x", lambda generator: False), Cell("b", "y", lambda generator: False)]
-    text = page(cells, [Count(100, 1), Count()], "0123")
+def test_the_page_names_what_was_not_counted_and_what_was_counted_before():
+    cells = [Cell(name, "x", lambda generator: False) for name in "abc"]
+    counts = [(Count(100, 1), Count(50, 50)), (Count(), Count()), (Count(), Count(2000, 3))]
+    text = page([Line(cell, *both) for cell, both in zip(cells, counts, strict=True)])
     assert "| a | x | 100 | 1 | 0.0100 |" in text
-    assert "| b | y | not counted yet |" in text
-    assert cells_module.DELTA == DELTA
+    assert "| b | x | not counted yet |" in text
+    assert "| c | x ° | 2000 | 3 |" in text
+    assert "have them in 1 of 3" in text
+    assert "Lines with °" in text
+    assert "Lines with °" not in page([Line(cells[0], Count(100, 1))])
+
+
+def test_failures_of_earlier_code_are_told_too():
+    cell = Cell("a", "x", lambda generator: False)
+    assert too_many([Line(cell, Count(100, 1), Count(50, 50))])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
 import time
 
 import pytest
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus, StopReason
 from utilitune.errors import StoreError
+from utilitune.live.spending import elapsed_s
 from utilitune.store import Snapshot, open_run_folder, read_run_folder
 from utilitune.store.pulse import PULSE_NAME, Beat, read_pulse
 from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
@@ -120,12 +123,37 @@ def test_a_kill_loses_nothing_and_says_nothing(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "1", "a b c", "-1 2 3", "1 2 nan", "1 2 inf", "1 2 3 4", "\xff", "9" * 5000 + " 1 1"]
+    "text",
+    ["", "1", "a b c", "-1 2 3", "1 2 nan", "1 2 inf", "1 2 3 nan", "1 2 3 4 5", "\xff", "9" * 5000 + " 1 1"],
 )
 def test_a_pulse_that_makes_no_sense_is_none(tmp_path, text):
     path = tmp_path / PULSE_NAME
     path.write_bytes(text.encode("latin-1"))
     assert read_pulse(path) is None
+
+
+def test_a_pulse_of_before_is_read(tmp_path):
+    path = tmp_path / PULSE_NAME
+    path.write_text("4 2 3.5".ljust(63) + "\n")
+    assert read_pulse(path) == Beat(4, 2, 3.5)
+
+
+@pytest.mark.parametrize("jump", [-DAY_S, DAY_S])
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_starts_that_vanish_with_the_log_have_lasted_all_the_same(tmp_path, clocks, jump, lost):
+    for number in range(4):
+        store = begun(tmp_path)
+        clocks.pass_by(10.0, jump)
+        add_run(store, number)
+        abandon(store)
+    with contextlib.closing(sqlite3.connect(tmp_path / "run.sqlite")) as connection, connection:
+        connection.execute("DELETE FROM sessions WHERE number > ?", (4 - lost,))
+        connection.execute("DELETE FROM durations WHERE session >= ?", (4 - lost,))
+    for _ in range(2):
+        store = begun(tmp_path)
+        before = store.sessions()[:-1]
+        assert elapsed_s(store, before) == pytest.approx(40.0)
+        abandon(store)
 
 
 def test_a_pulse_is_read_back(tmp_path):

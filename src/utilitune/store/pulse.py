@@ -29,11 +29,13 @@ class Beat(NamedTuple):
         runs: Runs stored so far, over every start.
         session: The number of the start.
         elapsed_s: Seconds since it began.
+        before_s: Seconds of all starts before it.
     """
 
     runs: int
     session: int
     elapsed_s: float
+    before_s: float = 0.0
 
 
 class Pulse:
@@ -46,12 +48,12 @@ class Pulse:
     def __init__(self, path: Path) -> None:
         self.last = read_pulse(path)
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        self._session = 0
+        self._session, self._before_s = 0, 0.0
         self._began_s = time.monotonic()
 
-    def begin(self, session: int, runs: int) -> None:
+    def begin(self, session: int, runs: int, before_s: float) -> None:
         """A start begins."""
-        self._session = session
+        self._session, self._before_s = session, before_s
         self._began_s = time.monotonic()
         self.beat(runs)
 
@@ -61,7 +63,8 @@ class Pulse:
 
     def beat(self, runs: int) -> None:
         """Write how far it has come."""
-        text = f"{runs} {self._session} {self.elapsed_s():.6f}".ljust(_WIDTH - 1) + "\n"
+        seconds = f"{self.elapsed_s():.6f} {self._before_s:.6f}"
+        text = f"{runs} {self._session} {seconds}".ljust(_WIDTH - 1) + "\n"
         with contextlib.suppress(OSError):  # a full disk must not end a run whose outcome is stored
             os.pwrite(self._descriptor, text.encode("ascii"), 0)
 
@@ -75,8 +78,8 @@ class Pulse:
 def read_pulse(path: Path) -> Beat | None:
     """The last sign of life; None if there is none, or none that makes sense."""
     try:
-        runs, session, elapsed = path.read_text(encoding="ascii")[:_WIDTH].split()
-        beat = Beat(int(runs), int(session), float(elapsed))
-    except (OSError, ValueError):
+        runs, session, *seconds = path.read_text(encoding="ascii")[:_WIDTH].split()
+        beat = Beat(int(runs), int(session), *map(float, seconds))
+    except (OSError, ValueError, TypeError):
         return None
-    return beat if min(beat) >= 0 and beat.elapsed_s < float("inf") else None
+    return beat if all(0 <= each < float("inf") for each in beat) else None

@@ -47,7 +47,7 @@ from utilitune.store.requests import REQUEST_NAMES, FolderRequests
 from utilitune.store.sqlite_errors import DATABASE_NAME, damaged, explaining
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 Record = TypeVar("Record")
 LOCK_NAME = "lock"
@@ -73,8 +73,10 @@ class RunFolderReader(FolderRequests):
         select = schema.SELECT_SESSIONS if kept else schema.SELECT_SESSIONS_WITHOUT_DURATIONS
         found = list(self._read(rows.session_record, f"{select} ORDER BY number"))
         beat = read_pulse(self.folder / PULSE_NAME)
-        if found and beat is not None and beat.session == len(found) and found[-1].elapsed_s is None:
-            found[-1] = replace(found[-1], elapsed_s=beat.elapsed_s)
+        if found and beat is not None and beat.session >= len(found) and found[-1].elapsed_s is None:
+            # Later starts may be lost with SQLite's log: the last that is left lasted for them, too.
+            known_s = beat.before_s if beat.session == len(found) else _seconds(found)
+            found[-1] = replace(found[-1], elapsed_s=max(0.0, beat.before_s + beat.elapsed_s - known_s))
         return found
 
     def configurations(self) -> list[ConfigurationRecord]:
@@ -222,7 +224,7 @@ class RunFolder(RunFolderReader):
             schema.INSERT_SESSION, time.time(), to_json(settings), to_json(facts.versions()), to_json(machine)
         )
         self._note_missing()
-        self._pulse.begin(len(before) + 1, self._next_sequence)
+        self._pulse.begin(len(before) + 1, self._next_sequence, _seconds(before))
         self._forget_requests()
 
     def end_session(self, stop: StopReason | None = None) -> None:
@@ -463,6 +465,10 @@ def _prepare(connection: sqlite3.Connection, folder: Path, snapshot: Snapshot) -
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # what the run is stands in the main file
     for statement in schema.LATER_TABLES:
         connection.execute(statement)
+
+
+def _seconds(sessions: Sequence[SessionRecord]) -> float:
+    return sum(session.elapsed_s or 0.0 for session in sessions)
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
