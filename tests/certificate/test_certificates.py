@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from certificate.certified_runs import by_best_moment, by_quality, by_time, certificate_in, made
@@ -99,7 +101,7 @@ def test_the_files_of_the_instances_can_be_compared(tmp_path):
     with pytest.raises(UsageError, match="has changed since this run was begun"):
         certificate_in(tmp_path / "run")
     (tmp_path / names[7]).unlink()
-    assert "cannot be read" in verify(content, files=tmp_path).reason
+    assert "there is no file" in verify(content, files=tmp_path).reason
 
 
 def test_phases_are_refused_in_a_sentence(tmp_path):
@@ -130,4 +132,34 @@ def test_what_is_no_certificate_is_refused_in_a_sentence(tmp_path, data):
     path = tmp_path / "certificate.json.gz"
     path.write_bytes(data)
     with pytest.raises(DataError, match="certificate"):
+        read_certificate(path)
+
+
+BOMBS = {
+    "lists": b"[" + b"[]," * 6_000_000 + b"[]]",
+    "spaces": b'{"format": 1' + b" " * (20 << 20) + b"}",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_takes_little_memory(tmp_path, name):
+    path = tmp_path / "bomb.json.gz"
+    path.write_bytes(gzip.compress(BOMBS[name]))
+    with pytest.raises(DataError, match="unpacks to more than 16 MiB"):
+        read_certificate(path)
+
+
+def test_a_file_with_more_lists_than_any_certificate_is_not_taken_apart(tmp_path):
+    path = tmp_path / "bomb.json"
+    path.write_bytes(BOMBS["lists"])
+    with pytest.raises(DataError, match="lists and tables"):
+        read_certificate(path)
+
+
+def test_a_key_that_stands_there_twice_is_refused(searched, tmp_path):
+    """Every reader would take another one of them."""
+    path = tmp_path / "twice.json"
+    write_certificate(searched, path)
+    path.write_bytes(path.read_bytes().replace(b'"delta":', b'"delta":0.5,"delta":', 1))
+    with pytest.raises(DataError, match="no valid JSON"):
         read_certificate(path)

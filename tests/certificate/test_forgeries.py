@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import random
 import sys
 
@@ -12,6 +13,7 @@ import pytest
 
 from certificate.certified_runs import by_best_moment, by_time, claiming, made, resealed
 from utilitune.certificate import betting, verify
+from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
 from utilitune.spaces import ParameterSpace
 
@@ -237,6 +239,46 @@ def test_nothing_in_a_certificate_is_executed(searched, tmp_path, monkeypatch):
 @pytest.mark.parametrize("depth", [10_000, 200_000])
 def test_a_space_that_is_nested_without_end_is_refused(searched, depth):
     assert not verify(resealed(searched, space="[" * depth)).valid
+
+
+def test_a_sample_has_no_more_instances_than_were_listed(tmp_path):
+    content = made(by_time(tmp_path, population=Population.INFINITE), tmp_path / "run")
+    assert verify(content).valid
+    answer, end = content["promise"]["answer"], len(content["instances"]["order"])
+    rows = list(zip(*content["runs"].values(), strict=True))
+    rows += [(answer, position, 10.0, "finished", 0.001) for position in range(end, end + 300)]
+    made_up = zip(*sorted(rows), strict=True)
+    runs = {name: list(column) for name, column in zip(content["runs"], made_up, strict=True)}
+    verdict = verify(resealed(content, runs=runs))
+    assert not verdict.valid
+    assert "not listed" in verdict.reason
+
+
+def test_shares_of_proposals_and_nominees_are_not_spent_twice(tmp_path):
+    scenario = by_time(tmp_path, options={"proposals": 0.5}, population=Population.INFINITE)
+    content = made(scenario, tmp_path / "run")
+    assert any(each["origin"] == "model" for each in content["configurations"])
+    nominated = [{"configuration": content["promise"]["answer"], "first_position": 0}]
+    assert "never both" in verify(resealed(content, nominations=nominated)).reason
+
+
+@pytest.mark.parametrize("value", [5, None, ["x"]])
+def test_a_condition_is_a_text(searched, value):
+    assert "condition of the promise is no text" in verify(claiming(searched, condition=value)).reason
+
+
+def test_numbers_that_json_lacks_are_refused(tmp_path):
+    content = made(by_best_moment(tmp_path), tmp_path / "run")
+    content["runs"]["trace"][0] = [[1.0, float("nan"), None]]
+    assert not verify(content).valid
+
+
+def test_only_files_are_opened_as_instances(searched, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "/dev/zero", "missing", "a\0b"):
+        contents = {**searched["instances"], "contents": {name: "0"}}
+        verdict = verify(resealed(searched, instances=contents), files=tmp_path)
+        assert "there is no file of the instance" in verdict.reason
 
 
 def test_positions_that_would_fill_the_memory_are_refused(searched):

@@ -30,6 +30,7 @@ from utilitune.certificate.facts import Facts, RefutedError, number, require, wh
 from utilitune.certificate.shares import draws_for
 from utilitune.domain import Promise
 from utilitune.errors import UtilituneError
+from utilitune.outside import is_file
 from utilitune.spaces import ParameterSpace
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def _check_instances(content: Mapping[str, Any]) -> str:
 
 def _check_contents(contents: Mapping[str, str], folder: Path) -> str:
     for name, digest in contents.items():
+        require(is_file(folder / name), f"there is no file of the instance {name!r}")
         try:
             with (folder / name).open("rb") as file:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -250,6 +252,7 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     origins = {each["origin"] for each in facts.configurations}
     require(rules["default"] is ("default" in origins), "the default was settled otherwise")
     chosen = bool(facts.nominations) or bool(origins & {"model", "nominee"})
+    require(not facts.nominations or "model" not in origins, "a run has proposals or nominees, never both")
     if facts.shares.fixed:
         require(not chosen, "a fixed set has no place for configurations that were chosen by outcomes")
         require(
@@ -280,6 +283,7 @@ def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
     claim = content["promise"]
     names = {"answer", "epsilon", "gamma", "gain", "condition", "sentence"}
     require(set(claim) == names, "the promise has other entries than it should")
+    require(isinstance(claim["condition"], str), "the condition of the promise is no text")
     answer, epsilon = whole(claim["answer"], "the answer"), number(claim["epsilon"], "ε")
     gamma = None if claim["gamma"] is None else number(claim["gamma"], "γ")
     gain = None if claim["gain"] is None else number(claim["gain"], "the gain")

@@ -18,6 +18,7 @@ import math
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from utilitune.data.unfolding import require_room
 from utilitune.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ FORMAT = "utilitune-certificate"
 VERSION = 3
 LARGEST_BYTES = 512 * 2**20
 """A certificate that is larger when it is unpacked is refused."""
+
+ALWAYS_FINE, LARGEST_RATIO = 16 * 2**20, 100
+"""So is one that unpacks to more than the first, and to more times its size than the second."""
+
+MOST_LISTS = 4_000_000
+"""And one with more lists and tables: 250 MB if they are empty. A real one has a few for each run."""
 
 COLUMNS = {
     "runtime": ("configuration", "position", "captime_s", "status", "runtime_s"),
@@ -51,12 +58,15 @@ SETTLED = (
 """What was settled before the first run."""
 
 _DEEPEST = 40
+_AS_VALUES = 16  # bytes that a character of numbers and short texts takes as a value
 _PIECE = 1 << 20
 
 
 def canonical(value: Any) -> bytes:  # noqa: ANN401 - any plain value
     """The one spelling of a plain value that is hashed: JSON with sorted keys and no spaces."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode("ascii")
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    ).encode("ascii")
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
@@ -68,7 +78,7 @@ def digest_of(content: Mapping[str, Any]) -> str:
 def chain_of(runs: Mapping[str, Sequence[Any]], objective: str) -> str:
     """The last link of the chain over all runs."""
     link = hashlib.sha256(FORMAT.encode()).digest()
-    encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+    encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
     for run in zip(*(runs[name] for name in COLUMNS[objective]), strict=True):
         link = hashlib.sha256(link + encode(run).encode("ascii")).digest()
     return link.hex()
@@ -105,8 +115,9 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise DataError(f"the certificate cannot be read: {error.strerror}", path=path) from None
     if data[:2] == b"\x1f\x8b":
         data = _unpacked(data, path)
+    _require_room(data, path)
     try:
-        content = json.loads(data, parse_constant=_no_number)
+        content = json.loads(data, parse_constant=_no_number, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise DataError("this is no certificate: it holds no valid JSON", path=path) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or _too_deep(content):
@@ -122,14 +133,15 @@ def read_certificate(path: Path) -> dict[str, Any]:
 
 def _unpacked(data: bytes, path: Path) -> bytes:
     reader, parts, size = zlib.decompressobj(wbits=31), [], 0
+    most = min(LARGEST_BYTES, max(ALWAYS_FINE, LARGEST_RATIO * len(data)))
     try:
         while not reader.eof:
             part = reader.decompress(data, _PIECE)
             data = reader.unconsumed_tail
             size += len(part)
-            if size > LARGEST_BYTES:
+            if size > most:
                 raise DataError(
-                    f"this certificate unpacks to more than {LARGEST_BYTES >> 20} MiB: no real one does",
+                    f"this certificate unpacks to more than {most >> 20} MiB: no real one of its size does",
                     path=path,
                 )
             if not part and not data:
@@ -140,6 +152,22 @@ def _unpacked(data: bytes, path: Path) -> bytes:
     if not reader.eof:
         raise DataError("this certificate is cut off: get the whole file", path=path)
     return b"".join(parts)
+
+
+def _require_room(data: bytes, path: Path) -> None:
+    """Refuse what would take much memory as values: an empty list of two characters takes sixty bytes."""
+    lists = data.count(b"[") + data.count(b"{")
+    if lists > MOST_LISTS:
+        raise DataError(f"this file holds {lists} lists and tables: no real certificate does", path=path)
+    require_room(_AS_VALUES * len(data), str(path))
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A table whose keys are all different: of two alike, every reader would take another one."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands there twice")
+    return found
 
 
 def _no_number(text: str) -> float:

@@ -95,6 +95,7 @@ class Facts:
         self.announced = rules["announced_gamma"]
         self.space_size = space_size
         order = content["instances"]["order"]
+        self._listed = len(order)
         self.population = len(order) if content["population"] == "finite" else 0
         self.nominations: Sequence[Mapping[str, Any]] = content["nominations"]
         self._entropy = content["entropy"]
@@ -140,7 +141,7 @@ class Facts:
         require(
             int(runs.configuration.max()) < len(self.configurations), "a run is of no known configuration"
         )
-        listed = self.population or runs.count  # a sample is run without gaps: never beyond its runs
+        listed = self._listed or runs.count  # an endless source is run without gaps: never beyond its runs
         require(int(runs.position.max()) < listed, "a run is about an instance that is not listed")
         places = runs.configuration * (int(runs.position.max()) + 1) + runs.position
         steps = np.diff(places)
