@@ -92,7 +92,8 @@ def _checked_rules(task: Task, store: StoreReader) -> dict[str, Any]:
     if PREFIX in scenario.utility:
         raise UsageError(
             "certificates exist for utilities that are written down as a text, not for Python functions, "
-            "which a checker would have to run: give the function as points, see 'utilitune utility'"
+            "which a checker would have to run: start a new run with some of its points instead, such as "
+            'utility = "piecewise(0s:1, 10s:0.8, 1m:0)"'
         )
     if task.snapshot.digest != store.snapshot.digest:
         raise UsageError(
