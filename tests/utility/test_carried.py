@@ -51,10 +51,10 @@ def test_a_lambda_is_a_utility_with_a_text_form():
 SCRIPT = """
 import utilitune
 
-limit = 45
+limit = 40
 
 def work(configuration, instance, seed):
-    return sum(range(configuration["n"] * 1000)) >= 0 and configuration["n"] != limit
+    return sum(range(configuration["n"] * 1000)) >= 0 and configuration["n"] < limit
 
 result = utilitune.configure(
     {function},
@@ -82,7 +82,7 @@ def test_a_script_configures_its_own_function(function, way, tmp_path):
     assert done.returncode == 0, done.stderr
     runs, best = map(int, done.stdout.split())
     assert runs == 20
-    assert best != 45
+    assert best < 40
     seen = utilitune.load(tmp_path / "work.run")  # by a process that knows neither function
     assert seen.best["n"] == best
     assert seen.standing.answer.mean is not None

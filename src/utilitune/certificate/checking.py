@@ -30,7 +30,7 @@ from utilitune.certificate.facts import Facts, RefutedError, number, require, wh
 from utilitune.certificate.shares import draws_for
 from utilitune.domain import Promise
 from utilitune.errors import UtilituneError
-from utilitune.outside import is_file
+from utilitune.errors.outside import is_file
 from utilitune.spaces import ParameterSpace
 
 if TYPE_CHECKING:
