@@ -129,12 +129,14 @@ def _tree(name: str) -> ast.AST:
 
 
 def source_of(name: str) -> Path | None:
-    """The file of a module."""
+    """The file of a module; None if there is no such module, or under another name by now."""
     try:
         found = importlib.util.find_spec(name)
     except (ImportError, ValueError):
         return None
-    return Path(found.origin) if found is not None and found.origin else None
+    if found is None or found.origin is None or not Path(found.origin).is_file():
+        return None
+    return Path(found.origin)
 
 
 @functools.cache

@@ -113,6 +113,11 @@ def test_a_changed_module_sets_counts_aside_that_rest_on_it(tmp_path: Path, monk
     assert Ledger(path).count(cell) == Count()
 
 
+def test_a_module_that_is_found_under_its_name_of_before_only_has_moved():
+    assert footprints.source_of("utilitune.procedures.bounds.betting") is not None
+    assert footprints.source_of("utilitune.bounds.betting") is None
+
+
 def test_a_footprint_has_what_is_called_and_what_is_used_without_a_call():
     cell = next(cell for cell in CELLS if cell.name == "oup: fixed set")
     _, used = footprints.watched(lambda: cell.search(np.random.default_rng(1)))
