@@ -48,17 +48,17 @@ def main() -> None:
     synthetic = [(f"synthetic {number}", read_matrix(text)) for number, text in enumerate(SYNTHETIC, 1)]
     resampled = [(name, matrix.resample(100_000, seed=1)) for name, matrix in scenarios]
     if ratios := _against_oup(resampled):
-        _report("OUP/wager on scenarios, geometric mean", statistics.geometric_mean(ratios), 30.0)
-        _report("OUP/wager on scenarios, least", min(ratios), 15.0)
+        report("OUP/wager on scenarios, geometric mean", statistics.geometric_mean(ratios), 30.0)
+        report("OUP/wager on scenarios, least", min(ratios), 15.0)
     ratios = _against_oup(synthetic)
-    _report("OUP/wager on synthetic data, geometric mean", statistics.geometric_mean(ratios), 30.0)
-    _report("OUP/wager on synthetic data, least", min(ratios), 10.0)
+    report("OUP/wager on synthetic data, geometric mean", statistics.geometric_mean(ratios), 30.0)
+    report("OUP/wager on synthetic data, least", min(ratios), 10.0)
     _against_coup(synthetic)
     _finite(scenarios + synthetic)
     _speed()
 
 
-def _report(figure: str, measured: float, target: float, *, at_most: bool = False) -> None:
+def report(figure: str, measured: float, target: float, *, at_most: bool = False) -> None:
     met = measured <= target if at_most else measured >= target
     relation = "≤" if at_most else "≥"
     print(f"{figure:58} {measured:12.3g} {relation}{target:>8g}  {'ok' if met else 'MISSED'}", flush=True)
@@ -155,8 +155,8 @@ def _against_coup(matrices: list[tuple[str, RuntimeMatrix]]) -> None:
             print(f"{name}, {utility}, COUP by phase:", *(f"{ratio:.1f}" for ratio in ratios), flush=True)
             last.append(ratios[-1])
             least.append(min(ratios))
-    _report("COUP/wager at the last phase, least", min(last), 10.0)
-    _report("COUP/wager at any phase, least", min(least), 1.0)
+    report("COUP/wager at the last phase, least", min(last), 10.0)
+    report("COUP/wager at any phase, least", min(least), 1.0)
 
 
 # -- finite lists --------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _finite(matrices: list[tuple[str, RuntimeMatrix]]) -> None:
                 f"{name}, {utility}, 200 instances: ε = {progress.epsilon:.4f} with {share:.0%} of all runs",
                 flush=True,
             )
-    _report("ε on 200 instances, largest", worst, 0.05, at_most=True)
+    report("ε on 200 instances, largest", worst, 0.05, at_most=True)
 
 
 # -- speed ---------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ def _speed() -> None:
         engine.advance(PauseAt(rounds=rounds, total_time_s=math.inf, runs=2**62))
         taken_s = time.process_time() - started
         microseconds = taken_s / (engine.progress().rounds - 100) * 1e6
-        _report(f"µs per round among {rows} configurations", microseconds, target, at_most=True)
+        report(f"µs per round among {rows} configurations", microseconds, target, at_most=True)
 
 
 if __name__ == "__main__":

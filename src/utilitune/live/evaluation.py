@@ -53,6 +53,9 @@ if TYPE_CHECKING:
 FOLDER_NAME = "evaluation"
 """Where test runs are kept inside a run folder."""
 
+TRAINED_ON = "trained on"
+"""Name of the fact that says how many of the test instances are training instances."""
+
 CONFIDENCE = 0.95
 RESAMPLES = 10_000
 FEWEST_PAIRS = 6
@@ -471,7 +474,9 @@ def run_evaluation(
     worth = task.utility if plan.scenario.quality is None else _worths(task, chosen[1], default[1])
     found = compare(chosen, default, worth, plan.captime_s, names)
     note = f"{found.note} {crowded}".strip()
-    return replace(found, note=note, trained_on=len(trained_on(plan.scenario)))
+    same = len(trained_on(plan.scenario))
+    store.keep_fact(TRAINED_ON, str(same))
+    return replace(found, note=note, trained_on=same)
 
 
 def _worths(task: Task, chosen: Sequence[RunOutcome], default: Sequence[RunOutcome]) -> Worths:

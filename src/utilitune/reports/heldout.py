@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from utilitune.errors import UtilituneError
-from utilitune.live.evaluation import FOLDER_NAME, Comparison, compare
+from utilitune.live.evaluation import FOLDER_NAME, TRAINED_ON, Comparison, compare
 from utilitune.live.grid import settled
 from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.task import Task
 from utilitune.reports.distributions import distribution
+from utilitune.scenario.overlap import trained_on
 from utilitune.store import read_run_folder
 from utilitune.store.sqlite_errors import DATABASE_NAME
 
@@ -66,7 +68,9 @@ def _comparison(store: StoreReader, answer: int) -> Comparison | None:
     if chosen is None or default is None:
         return None
     names = [task.test.name(position) for position in range(count)]
-    return compare((answer, chosen), (DEFAULT, default), task.utility, captime_s, names)
+    found = compare((answer, chosen), (DEFAULT, default), task.utility, captime_s, names)
+    same = store.facts().get(TRAINED_ON)  # evaluations of earlier versions do not say
+    return replace(found, trained_on=len(trained_on(task.scenario)) if same is None else int(same))
 
 
 def _outcomes(store: StoreReader, number: int, captime_s: float, count: int) -> list[RunOutcome] | None:
