@@ -25,6 +25,7 @@ from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 from utilitune.reports.whatif import WhatIf, whatif, whatif_run
 from utilitune.scenario import Population
+from utilitune.spaces import ParameterSpace
 from utilitune.utility import LogLaplace, Step, Uniform, Utility
 
 if TYPE_CHECKING:
@@ -125,3 +126,19 @@ def test_nor_does_a_live_run_of_a_fixed_set(tmp_path: Path, population: Populati
         result = run_scenario(scenario, folder, settings, backend=backend(2))
         said = whatif_run(folder).under(scenario.utility)
         assert result.promise.epsilon <= said.epsilon + ROUNDING
+
+
+@pytest.mark.parametrize("population", list(Population), ids=lambda each: each.value)
+def test_nor_does_a_run_in_a_small_space_and_repeated_draws_share_their_runs(
+    tmp_path: Path, population: Population
+):
+    """The default is drawn once more, and is not run once more: what is known of it still counts."""
+    few = ParameterSpace.from_tables({"x": {"type": "categorical", "values": [0.9, 0.1, 0.3, 0.5]}})
+    scenario = make_scenario(tmp_path, procedure="wager", options={}, population=population, space=few)
+    for runs in (10, 40, 150, 2000):
+        settings = replace(settings_of(scenario, workers=2), budget=Budget(max_runs=runs))
+        result = run_scenario(scenario, tmp_path / "run", settings, backend=backend(2))
+        answer = whatif_run(tmp_path / "run").under(scenario.utility)
+        assert result.progress.epsilon <= answer.epsilon + ROUNDING
+    if population is Population.FINITE:
+        assert answer.epsilon == pytest.approx(0.0, abs=1e-6)

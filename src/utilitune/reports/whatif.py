@@ -13,7 +13,7 @@ import contextlib
 import math
 from array import array
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -33,6 +33,7 @@ from utilitune.procedures.bounds.every_utility import (
 from utilitune.procedures.naming import PROCEDURES, ProcedureSpec
 from utilitune.procedures.pair_runtime import PairRuntime
 from utilitune.reports.scales import NUMBERS, Scale, measured, scale_of
+from utilitune.spaces import Assignment
 from utilitune.store import Origin, read_run_folder
 from utilitune.utility import (
     SolutionUtility,
@@ -381,10 +382,26 @@ def _from_store(
         assignments=[record.assignment for record in configurations],
         condition=condition_of(store, any_utility=True),
     )
+    sharing = _sharing_runs(configurations)
     if store.snapshot.scenario.get("quality") is not None:
-        return SolutionWhatIf(measured(store, configurations), shares, **facts)
+        return SolutionWhatIf(measured(store, sharing), shares, **facts)
     known = _settled(store.runs()) if known is None else known
-    return WhatIf([known(record) for record in configurations], shares, **facts)
+    return WhatIf([known(record) for record in sharing], shares, **facts)
+
+
+def _sharing_runs(configurations: Sequence[ConfigurationRecord]) -> list[ConfigurationRecord]:
+    """The same, where a random draw that repeats one that was given or drawn goes by the number of that one.
+
+    A draw is never run anew, and what is known of the first is known of it, too.
+    """
+    first: dict[Assignment, int] = {}
+    found = []
+    for record in configurations:
+        number = record.index
+        if record.origin in _BEFOREHAND:
+            number = first.setdefault(Assignment(record.assignment), number)
+        found.append(replace(record, index=number) if record.origin is Origin.RANDOM else record)
+    return found
 
 
 class _Facts(TypedDict):
