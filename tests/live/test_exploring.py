@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 
 from live.simulated_scenarios import backend, make_scenario
+from utilitune.domain.stopping import Budget
 from utilitune.errors import ScenarioError
 from utilitune.live.hunting import searcher_named
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
+from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
 from utilitune.store.records import Origin
 
@@ -168,3 +170,22 @@ def test_a_resumed_run_stands_where_an_uninterrupted_one_stands(tmp_path, worker
     assert straight[-1], "nothing was nominated"
     assert stand("straight", 3000) == straight, "a resumed run has lost something"
     assert stand("stopped", 40, 130, 3000) == straight
+
+
+@pytest.mark.parametrize("population", list(Population), ids=lambda each: each.value)
+@pytest.mark.parametrize("found", [None, 0.9, 0.3])
+def test_a_nominee_that_takes_part_already_is_run_once_like_all_others(tmp_path, population, found):
+    """On an endless source it was once asked for the same runs for ever, as it was told of none of them."""
+    few = ParameterSpace.from_tables({"x": {"type": "categorical", "values": [0.9, 0.1, 0.3, 0.5]}})
+    scenario = make_scenario(
+        tmp_path, procedure="wager", options={}, population=population, space=few, search=SearchRules()
+    )
+    chosen = None if found is None else few.validate({"x": found})
+    settings = replace(settings_of(scenario, workers=2), budget=Budget(max_runs=220), found=chosen)
+    run_scenario(scenario, tmp_path / "run", settings, backend=backend(2))
+    with closing(read_run_folder(tmp_path / "run")) as store:
+        assert store.nominations()
+        made = [
+            (run.request.configuration, run.request.position, run.request.captime_s) for run in store.runs()
+        ]
+    assert len(made) == len(set(made))

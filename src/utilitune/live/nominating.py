@@ -74,7 +74,7 @@ class Orders(NamedTuple):
         """
         if engine.finite_population:
             return engine.add(Origin.NOMINEE, configuration=known_as, order=self.order(number))
-        return engine.add(Origin.MODEL, max(first_fresh, self.fresh_from))
+        return engine.add(Origin.MODEL, max(first_fresh, self.fresh_from), configuration=known_as)
 
     def has_room(self, engine: TakesProposals, first_fresh: int) -> bool:
         """Whether enough instances are left for a nominee that must be judged on fresh ones."""
