@@ -17,7 +17,9 @@ from utilitune.scenario import FailurePolicy, FunctionSpec, GeneratedInstances, 
 from utilitune.spaces import Assignment
 
 SOURCE = Path(utilitune.__file__).parent
-RESOLVING = re.compile(r"parse_utility\([\w.]*scenario\.utility|\bbuild_target\(|\binstance_source\(")
+RESOLVING = re.compile(r"parse_\w*utility\([\w.]*scenario\.utility|\bbuild_target\(|\binstance_source\(")
+READERS = {"scenario/quality_reader.py", "scenario/dialects/understanding.py"}
+"""They check, and describe, what a file says before there is a task."""
 
 
 def test_nothing_but_the_task_resolves_a_scenario():
@@ -26,7 +28,7 @@ def test_nothing_but_the_task_resolves_a_scenario():
         for path in SOURCE.rglob("*.py")
         if RESOLVING.search(re.sub(r"def \w+\(", "", path.read_text(encoding="utf-8")))
     }
-    assert found == {"live/task.py"}
+    assert found - READERS == {"live/task.py"}
 
 
 def test_everything_is_made_once_and_only_when_it_is_asked_for(tmp_path: Path):

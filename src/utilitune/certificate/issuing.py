@@ -29,7 +29,6 @@ from utilitune.scenario.model import ListedInstances
 from utilitune.scenario.snapshot import content_digests
 from utilitune.store.records import Origin
 from utilitune.utility.functions import PREFIX
-from utilitune.utility.text import parse_any_utility
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -119,7 +118,7 @@ def _settled(task: Task, store: StoreReader, rules: dict[str, Any]) -> dict[str,
         "seed": scenario.seed,
         "delta": scenario.delta,
         "objective": objective,
-        "utility": str(parse_any_utility(scenario.utility)),
+        "utility": str(task.utility if quality is None else task.solution_utility),
         "population": scenario.population.value,
         "space": json.dumps(scenario.space.to_tables()),  # a text: the order of parameters counts
         "instances": {

@@ -6,6 +6,7 @@
 - `driver`: the loop that has the wanted runs made by a backend;
 - `proof`: the asker behind ``run``, ``configure`` and ask and tell: a procedure with its configurations;
   `proved` says where it stands, `entrants` who takes part, `nominating` how nominees of a search join;
+- `exploring`: the asker that searches, too (`hunting`), and `choosing`: which configuration is its answer;
 - `grid`: the asker behind ``collect``, ``evaluate`` and peers: runs that are given;
 - `running`: from a scenario and a folder to a run and its result; `configuring` the same as one call;
 - `ask_tell`: for people who make the runs themselves;

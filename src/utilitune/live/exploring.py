@@ -12,10 +12,7 @@ is nominated if it is a new one, and both go on. So what either side does follow
 is quicker, and a resumed run does the same again. A side that waits, or that has nothing left to do, leaves
 its workers to the other. Something new is asked for only when neither side can go on with what is stored.
 
-**The answer** is the best-proved configuration, unless a nominee was clearly better where both were run and
-its ε is not much larger; then it is the latest such nominee, with what is proved of it. Where the user asked
-for an ε and only the best-proved configuration reaches it, that one is the answer. None is ever one that is
-proved worse than the default.
+Which configuration is the **answer** is decided in `choosing`.
 """
 
 from __future__ import annotations
@@ -23,9 +20,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from utilitune.domain import StopReason
 from utilitune.domain.stopping import EPSILON_REACHED
 from utilitune.live.asker import Again, Done, Join, Joining, Make, Nominate, Wanted, pair_of
+from utilitune.live.choosing import Choice
 from utilitune.procedures.engine import Origin
 from utilitune.spaces import Assignment
 from utilitune.store.records import Origin as StoredOrigin
@@ -42,9 +39,6 @@ if TYPE_CHECKING:
 
 FIRST_NOMINATION = 12.0
 """The first nomination comes when search has spent so many times what the first run of the default took."""
-
-MOST_EPSILON_LOST = 0.2
-"""How much larger ε may be, in utility, where the answer is not the configuration of which most is proved."""
 
 NOMINATION_GROWTH = 1.3
 """Every further one comes when search has spent so many times as much as at the one before."""
@@ -79,9 +73,8 @@ class Exploring:
         self._hunt = hunt
         self._share = share
         self._stored = list(nominations)
-        self._nominated: list[int] = []
-        self._epsilon = epsilon
-        self._proves_one = proves_one
+        self._choice = Choice(proof, hunt, epsilon, proves_one=proves_one)
+        self._nominated = self._choice.nominated
         self._milestone_s = 0.0
         self._finished: Done | None = None
 
@@ -169,8 +162,8 @@ class Exploring:
         """Let the proof go on, but not past the next nomination."""
         if self._finished is not None:
             return self._finished if self._hunt.exhausted else Make([])
-        if self._proves_one and self._is_proved():
-            return Done(StopReason(EPSILON_REACHED, f"ε = {self._epsilon:g} is proved of the configuration."))
+        if (proved := self._choice.one_proved()) is not None:
+            return Done(proved)
         if self.proof.spent_s >= self._limit_s:
             return Make([])
         step = self.proof.ask(room, self._limit_s)
@@ -201,31 +194,8 @@ class Exploring:
         return self.proof.useful_s + self._hunt.spent_s
 
     def progress(self) -> Progress | None:
-        """The answer and what is proved of it; see the module for the rule."""
-        return self._choices()[1]
-
-    def _choices(self) -> tuple[Progress | None, Progress | None]:
-        """The configuration of which most is proved, whoever brought it in, and the answer."""
-        proved = self.proof.progress()
-        if proved is None or not self._nominated:
-            return proved, proved
-        nominees = [self.proof.progress_of(each) for each in dict.fromkeys(reversed(self._nominated))]
-        proved = min([proved, *reversed(nominees)], key=lambda each: each.epsilon)
-        if self._proves_one:
-            return proved, nominees[0]
-        wanted = self._epsilon if self._epsilon is not None and proved.epsilon <= self._epsilon else 1.0
-        most = min(wanted, proved.epsilon + MOST_EPSILON_LOST)
-        ahead = (
-            each
-            for each in nominees
-            if each.epsilon <= most and self._hunt.is_ahead(each.best_index, proved.best_index)
-        )
-        return proved, next(ahead, proved)
-
-    def _is_proved(self) -> bool:
-        """Whether the ε that was asked for is proved of the answer."""
-        progress = self.progress() if self._nominated else None
-        return progress is not None and self._epsilon is not None and progress.epsilon <= self._epsilon
+        """The answer and what is proved of it."""
+        return self._choice.candidates()[1]
 
     @property
     def phases(self) -> Sequence[PhaseRecord]:
@@ -234,25 +204,7 @@ class Exploring:
 
     def captime_note(self) -> str:
         """Sentences where the largest captime limits what can be proved, or more is proved of another one."""
-        return " ".join(filter(None, [self._other_choice(), self.proof.captime_note()]))
-
-    def _other_choice(self) -> str:
-        """A sentence where the best by its runs and the best-proved one differ, else nothing."""
-        proved, answer = self._choices()
-        if proved is None or answer is None or not self._nominated:
-            return ""
-        if proved.epsilon < answer.epsilon:
-            return (
-                f"The answer is the best by its runs; more is proved of configuration {proved.best_index}: "
-                f"ε = {proved.epsilon:.3g}."
-            )
-        latest = self._nominated[-1]
-        if latest == answer.best_index or not self._hunt.is_ahead(latest, answer.best_index):
-            return ""
-        return (
-            f"Configuration {latest} was better where both were run, but little is proved of it yet: "
-            f"ε = {self.proof.progress_of(latest).epsilon:.3g}. More time would tell."
-        )
+        return " ".join(filter(None, [self._choice.sentence(), self.proof.captime_note()]))
 
     def close(self) -> None:
         """Nothing more will be asked."""

@@ -28,7 +28,7 @@ from utilitune.store import Snapshot
 from utilitune.targets.base import Command, Invocation
 from utilitune.targets.function import as_arguments, call_text
 from utilitune.targets.recorded import RecordedTarget
-from utilitune.utility import parse_utility
+from utilitune.utility import parse_solution_utility, parse_utility
 from utilitune.utility.drawn import drawing_of, drawn, is_python
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from utilitune.store.base import StoreReader
     from utilitune.targets.base import Target
     from utilitune.targets.base import Task as TargetTask
-    from utilitune.utility import Utility
+    from utilitune.utility import SolutionUtility, Utility
 
 MOST_WORKERS = 4096
 """More processes than any machine has cores; such a number is a mistake."""
@@ -103,6 +103,12 @@ class Task:
         self.scenario.require_runtime()
         return parse_utility(self.scenario.utility)
 
+    @cached_property
+    def solution_utility(self) -> SolutionUtility:
+        """What a solution is worth, where the scenario is about the quality of solutions."""
+        self.scenario.require_quality()
+        return parse_solution_utility(self.scenario.utility)
+
     def evidence(self) -> LiveEvidence:
         """Where the outcomes of training runs go for a procedure to read; nothing is known yet."""
         if self.scenario.quality is None:
@@ -116,7 +122,8 @@ class Task:
 
     def judge(self, instances: InstanceSource | None = None) -> QualityJudge:
         """What runs on these instances are worth, by default on the training instances."""
-        return judge_of(self.scenario, self.training if instances is None else instances)
+        asked = self.training if instances is None else instances
+        return judge_of(self.scenario, self.solution_utility, asked)
 
     @cached_property
     def contents(self) -> dict[str, Fingerprint]:

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from utilitune.domain import Objective
-from utilitune.errors import ScenarioError
 from utilitune.utility import (
     Goal,
     Minimum,
@@ -33,7 +32,6 @@ from utilitune.utility import (
     Standard,
     Step,
     Utility,
-    parse_solution_utility,
 )
 from utilitune.utility.solutions import BOUND, DEFAULT, SolutionCombination, SolutionMinimum
 
@@ -176,12 +174,10 @@ class AnytimeJudge(QualityJudge):
         return best
 
 
-def judge_of(scenario: Scenario, instances: Named) -> QualityJudge:
+def judge_of(scenario: Scenario, utility: SolutionUtility, instances: Named) -> QualityJudge:
     """The judge of a scenario about solutions, on these instances."""
-    if scenario.quality is None:
-        raise ScenarioError("this scenario is about runtime, so its runs have no qualities")
     kind = AnytimeJudge if scenario.objective is Objective.ANYTIME else QualityJudge
-    return kind(parse_solution_utility(scenario.utility), scenario.quality, instances, scenario.limit_s)
+    return kind(utility, scenario.require_quality(), instances, scenario.limit_s)
 
 
 @lru_cache(maxsize=1024)

@@ -351,6 +351,12 @@ class Scenario:
         """Where every run is stopped, for a scenario about the quality of solutions."""
         return LONGEST_QUALITY_RUN_S if self.max_captime_s is None else self.max_captime_s
 
+    def require_quality(self) -> QualityRules:
+        """The rules of quality; a scenario about runtime has none and is refused."""
+        if self.quality is None:
+            raise ScenarioError("this scenario is about runtime, so its runs have no qualities")
+        return self.quality
+
     def require_runtime(self, what: str = "this") -> None:
         """Raise a `ScenarioError` unless the time of runs counts.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,9 @@ _PATIENCE_S = 60.0
 class BackendSuite(Suite):
     """The contract of `Backend`; its jobs are calls of ``sleep``."""
 
+    @abstractmethod
     def make(self, slots: int) -> Backend:
         """A backend with so many free slots."""
-        raise NotImplementedError
 
     def test_slots_are_taken_and_given_back(self) -> None:
         """A job more than slots is refused."""

@@ -9,6 +9,7 @@ not pass.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,6 +43,7 @@ class BoundSuite(Suite):
 
     trials = 200
 
+    @abstractmethod
     def bounds(self, least: Values, most: Values, delta: float) -> tuple[float, float]:
         """A lower and an upper bound on the mean, each wrong at any time with probability δ/2 at most.
 
@@ -50,7 +52,6 @@ class BoundSuite(Suite):
             most: What it is worth at most: its utility if it finished, else that at its captime.
             delta: How often the pair may fail.
         """
-        raise NotImplementedError
 
     def test_they_fail_with_probability_delta_at_most(self) -> None:
         """At all moments together, for runs that end and for runs that are stopped."""

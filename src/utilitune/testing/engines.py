@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,11 +49,11 @@ class EngineSuite(Suite):
     seeds = (1, 2, 3)
     runs_per_step = 1
 
+    @abstractmethod
     def build(
         self, evidence: RecordedEvidence | LiveEvidence, utility: Utility, configurations: int
     ) -> Engine:
         """The engine to check, on this evidence, for a set of so many configurations."""
-        raise NotImplementedError
 
     def test_live_runs_in_any_order_lead_to_the_recorded_state(self) -> None:
         """Several workers, runs ahead of need and runs nobody asked for change nothing."""

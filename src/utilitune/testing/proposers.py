@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,17 +22,17 @@ _PROPOSALS = 5
 class ProposerSuite(Suite):
     """The contract of `Proposer`; what a configuration is, stays open."""
 
+    @abstractmethod
     def make(self, seed: int) -> Proposer[Any]:
         """A proposer that has learnt nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def configurations(self) -> Sequence[Any]:
         """At least ten different configurations to learn from."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_valid(self, configuration: Any) -> bool:  # noqa: ANN401 -- what a configuration is, stays open
         """Whether this is a configuration at all."""
-        raise NotImplementedError
 
     def everything(self) -> Collection[Any] | None:
         """All configurations there are; None where nobody can list them."""
@@ -100,13 +101,13 @@ class ProposerSuite(Suite):
 class DrawsSuite(Suite):
     """The contract of random draws: number r follows from the seed and r alone. The promise rests on that."""
 
+    @abstractmethod
     def make(self, seed: int) -> Any:  # noqa: ANN401 -- whatever has a method `draw(number)`
         """A stream of draws."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_valid(self, configuration: Any) -> bool:  # noqa: ANN401 -- what a configuration is, stays open
         """Whether this is a configuration at all."""
-        raise NotImplementedError
 
     def test_draws_depend_on_seed_and_number_alone(self) -> None:
         """In any order, again and again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,9 +51,9 @@ def at_its_best(configuration: Mapping[str, Value], position: int) -> float:
 class SearcherSuite(Suite):
     """The contract of `Searcher`."""
 
+    @abstractmethod
     def make(self, task: SearchTask) -> Searcher:
         """A searcher that has seen nothing."""
-        raise NotImplementedError
 
     def test_the_first_candidate_is_the_default(self) -> None:
         """Everything is compared with it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,9 +20,9 @@ _PROGRESS = Progress(2, 0.25, 0.125, 0.05, 12.5, 40, 7, 3, 2)
 class StoreSuite(Suite):
     """The contract of `Store`."""
 
+    @abstractmethod
     def make(self, snapshot: Snapshot) -> Store:
         """A new, empty store for this scenario."""
-        raise NotImplementedError
 
     def _filled(self) -> Store:
         store = self.make(SNAPSHOT)

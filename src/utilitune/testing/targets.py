@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from abc import abstractmethod
 from copy import deepcopy
 from itertools import product
 from typing import TYPE_CHECKING
@@ -24,13 +25,13 @@ _ODD_TEXTS = ("", "\0", "{", '{"status": 3}', "nan inf -1", "Result for SMAC: ,,
 class TargetSuite(Suite):
     """The contract of `Target`."""
 
+    @abstractmethod
     def make(self) -> Target:
         """The target to check; its program can be run here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def invocations(self) -> Sequence[Invocation]:
         """At least two different runs of it."""
-        raise NotImplementedError
 
     def finished(self) -> RawResult:
         """What is seen of a run that finished."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,9 +29,9 @@ class UtilitySuite(Suite):
 
     reads_back = True
 
+    @abstractmethod
     def make(self) -> Utility:
         """The utility to check."""
-        raise NotImplementedError
 
     def test_worths_lie_between_0_and_1_and_never_rise(self) -> None:
         """From no time at all up to never."""
