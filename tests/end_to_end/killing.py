@@ -17,7 +17,7 @@ TARGET = '''
 """A target that reports a runtime which follows from its arguments, so runs are the same every time."""
 import sys, time
 x, y, instance = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
-time.sleep(0.004)
+time.sleep({pause})
 print("runtime", 0.1 + (3 * abs(x - 0.4) + abs(y - 0.7)) * (1 + instance % 7))
 '''
 
@@ -26,7 +26,7 @@ name = "killed"
 utility = "log-laplace(k0=1s)"
 seed = 16  # the set grows early, so that there are proposals
 [target]
-command = ["{python}", "-S", "target.py", "{{parameters}}", "{{instance}}"]
+command = ["{python}", "-I", "-S", "target.py", "{{parameters}}", "{{instance}}"]
 template = "{{value}}"
 runtime_pattern = "runtime ([0-9.]+)"
 [parameters.x]
@@ -49,19 +49,33 @@ runs = {runs}
 [promise]
 delta = 0.1
 [procedure]
-name = "{procedure}"
+{procedure}
 """
+
+BRIEF = "0.004"
+"""How long the target really takes, in seconds: as short as can be."""
 
 MARK = "UTILITUNE_KILL_TEST"
 MOST_BETWEEN_KILLS = 24
 
 
-def write_scenario(folder: Path, runs: int, procedure: str) -> Path:
-    """Write the scenario and its target into a folder."""
-    (folder / "target.py").write_text(TARGET)
+def write_scenario(
+    folder: Path, runs: int, procedure: str, *, pause: str = BRIEF, instances: int = 200
+) -> Path:
+    """Write the scenario and its target into a folder.
+
+    Args:
+        folder: Where they go.
+        runs: How many runs are made in all.
+        procedure: Its name, or lines of its settings.
+        pause: How long the target really takes, in seconds; an expression may name its instance.
+        instances: How many there are.
+    """
+    (folder / "target.py").write_text(TARGET.replace("{pause}", pause))
     path = folder / "scenario.toml"
-    names = ", ".join(f'"{n}"' for n in range(1, 201))
-    path.write_text(SCENARIO.format(python=sys.executable, instances=names, runs=runs, procedure=procedure))
+    names = ", ".join(f'"{number}"' for number in range(1, instances + 1))
+    settings = procedure if "=" in procedure else f'name = "{procedure}"'
+    path.write_text(SCENARIO.format(python=sys.executable, instances=names, runs=runs, procedure=settings))
     return path
 
 

@@ -17,42 +17,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from end_to_end.killing import count, told
+from end_to_end.killing import count, told, write_scenario
 from execution.cluster.on_loopback import DaskOnLoopback
 
 WHOM = ("worker", "scheduler", "coordinator")
 PATIENCE_S = 60.0
 WORKERS = 2
-TARGET = """
-import sys, time
-x, instance = float(sys.argv[1]), int(sys.argv[2])
-time.sleep(0.02 + 0.08 * (instance % 4 == 0))
-print("runtime", 0.1 + abs(x - 0.4) * (1 + instance % 7))
-"""
-SCENARIO = """
-name = "killed"
-utility = "log-laplace(k0=1s)"
-[target]
-command = ["{python}", "-I", "-S", "target.py", "{{parameters}}", "{{instance}}"]
-template = "{{value}}"
-runtime_pattern = "runtime ([0-9.]+)"
-[parameters.x]
-type = "float"
-range = [0.0, 1.0]
-default = 0.9
-[instances]
-training = [{instances}]
-files = false
-population = "infinite"
-[limits]
-smallest_captime = "2s"
-largest_captime = "10s"
-[budget]
-runs = {runs}
-[procedure]
-name = "oup"
-configurations = 8
-"""
+PAUSE = "0.02 + 0.08 * (instance % 4 == 0)"
+PROCEDURE = 'name = "oup"\nconfigurations = 8'
 
 
 class Trial:
@@ -71,10 +43,7 @@ class Trial:
         self._chance = random.Random(seed)
         self._runs = runs
         self._cluster = DaskOnLoopback(WORKERS)
-        (place / "target.py").write_text(TARGET)
-        names = ", ".join(f'"{number}"' for number in range(runs))
-        self._scenario = place / "scenario.toml"
-        self._scenario.write_text(SCENARIO.format(python=sys.executable, instances=names, runs=runs))
+        self._scenario = write_scenario(place, runs, PROCEDURE, pause=PAUSE, instances=runs)
         self._log = (place / "coordinator.log").open("ab")
         self._coordinator = self._started()
 

@@ -44,17 +44,20 @@ def as_message(job: Job) -> Message:
 
 
 def as_job(message: Message) -> Job:
-    """The job that a message describes."""
+    """The job that a message describes; what it continues is known to its sender only."""
+    keep = message["keep"]
     limits = RunLimits(Measure(message["measure"]), **{name: message[name] for name in _LIMITS})
     if "call" in message:
         call = message["call"]
         reports = None if call["reports"] is None else Reports(call["reports"])
-        return Job(Call(**{**call, "search_path": tuple(call["search_path"]), "reports": reports}), limits)
+        return Job(
+            Call(**{**call, "search_path": tuple(call["search_path"]), "reports": reports}), limits, keep
+        )
     trace = None if message["trace"] is None else tuple(message["trace"])
     command = Command(
         tuple(message["argv"]), message["environment"], message["directory"], tuple(message["watch"]), trace
     )
-    return Job(command, limits)
+    return Job(command, limits, keep)
 
 
 def as_result(message: Message) -> RawResult:

@@ -76,7 +76,7 @@ class DaskBackend(ClosedInBlocks):
     def free_slots(self) -> int:
         """How many more jobs can be submitted now; workers that go meanwhile take nothing back."""
         self._offered = self._link.roster.capacity
-        return max(0, self._offered - len(self._in_flight))
+        return max(0, self._offered - self._working)
 
     @property
     def slots(self) -> int:
@@ -84,6 +84,11 @@ class DaskBackend(ClosedInBlocks):
         workers = self._cluster.workers
         expected = workers.cores * workers.jobs if isinstance(workers, QueuedWorkers) else 1
         return max(self._link.roster.capacity, expected)
+
+    @property
+    def _working(self) -> int:
+        """How many runs take a slot, or will as soon as there is one."""
+        return len(self._in_flight) - self._link.bound
 
     @property
     def reference_s(self) -> float | None:
@@ -100,12 +105,12 @@ class DaskBackend(ClosedInBlocks):
         """Start a job in a free slot."""
         if job_id in self._in_flight:
             raise UsageError(f"job {job_id} is already running; give every job its own number")
-        if len(self._in_flight) >= max(self._offered, self._link.roster.capacity):
+        if self._working >= max(self._offered, self._link.roster.capacity):
             raise UsageError("all workers are busy; wait for a run to end before submitting another")
         message = as_message(job)
         message["files"] = self._files(message)
         self._in_flight.add(job_id)
-        self._tell(self._link.begin, job_id, message)
+        self._tell(self._link.begin, job_id, message, job.continues)
 
     def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
         """Wait until a run has ended or the time has passed; returns all that have ended.
@@ -136,6 +141,10 @@ class DaskBackend(ClosedInBlocks):
         """Ask for a job's end; it comes out of `wait`."""
         if job_id in self._in_flight:
             self._tell(self._link.cancel, job_id)
+
+    def release(self, job_id: int) -> None:
+        """End the run that was kept of a job; nothing happens if there is none."""
+        self._tell(self._link.release, job_id)
 
     def news(self) -> list[tuple[str, str]]:
         """What happened to the cluster since this was asked for last: kinds of events, and their texts."""

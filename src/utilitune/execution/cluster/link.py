@@ -21,6 +21,7 @@ from utilitune.domain import Measure
 from utilitune.errors import ClusterError, UtilituneError
 from utilitune.execution.cluster.calibration import reference_times, slower_limits
 from utilitune.execution.cluster.files import packed
+from utilitune.execution.cluster.keeping import KeptRun, KeptRuns
 from utilitune.execution.cluster.places import LocalWorkers, QueuedWorkers
 from utilitune.execution.cluster.roster import RPC_S, Roster
 from utilitune.execution.cluster.starting import connected, opened
@@ -74,7 +75,7 @@ class Broken(NamedTuple):
 
 @dataclass(slots=True)
 class Flight:
-    """A run on its way: to a worker, or waiting for one."""
+    """A run on its way: to a worker, or waiting for one; with the run that it continues, where it does."""
 
     job_id: int
     message: Message
@@ -82,6 +83,13 @@ class Flight:
     ticket: int = -1
     address: str = ""
     task: Any = None
+    kept: KeptRun | None = None
+    is_cancelled: bool = False
+
+    def start_afresh(self) -> None:
+        """Nothing is there to continue."""
+        self.kept = None
+        self.message = {**self.message, "continues": None}
 
 
 class Link:
@@ -111,9 +119,16 @@ class Link:
         self._free: deque[str] = deque()
         self._past: list[Any] = []  # held for a while: a task that is let go delays the next one on the wire
         self._waiting: deque[Flight] = deque()
+        self._bound: list[Flight] = []  # they wait for the worker that keeps what they continue
+        self._kept = KeptRuns()
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
         self._closing = asyncio.Event()
+
+    @property
+    def bound(self) -> int:
+        """How many runs wait for a certain worker: none of them takes a slot."""
+        return len(self._bound)
 
     # -- the life of the link --------------------------------------------------------------------------------
 
@@ -147,6 +162,7 @@ class Link:
             task.cancel()
         futures = [flight.task for flight in self._open.values()]
         self._open.clear()
+        self._kept.clear()
         with contextlib.suppress(Exception):  # whoever has gone needs not be left
             async with asyncio.timeout(_LEAVING_S):
                 for topic in (self._client.id, "all"):
@@ -201,9 +217,15 @@ class Link:
         if not self.roster.lose(address):
             return
         self._free = deque(free for free in self._free if free != address)
+        self._kept.lose(address)
+        for flight in [flight for flight in self._bound if flight.kept and flight.kept.address == address]:
+            self._unbind(flight)
         for flight in [flight for flight in self._open.values() if flight.address == address]:
             self._withdraw(flight)
-            if flight.launches >= LAUNCHES:
+            flight.start_afresh()
+            if flight.is_cancelled:
+                self._come_out(flight, RawResult(Ending.CANCELLED))
+            elif flight.launches >= LAUNCHES:
                 text = f"{LAUNCHES} workers were lost while they made it, perhaps because of it"
                 self._come_out(flight, RawResult(Ending.EXITED, launch_error=text))
             else:
@@ -212,26 +234,61 @@ class Link:
 
     # -- runs ------------------------------------------------------------------------------------------------
 
-    def begin(self, job_id: int, message: Message) -> None:
-        """Make a run as soon as there is a worker for it."""
+    def begin(self, job_id: int, message: Message, continues: int | None = None) -> None:
+        """Make a run as soon as there is a worker for it; where a run is kept of a job, continue that."""
         flight = self._by_job[job_id] = Flight(job_id, message)
-        self._waiting.append(flight)
+        kept = self._kept.take(continues)
+        if kept is None:
+            self._waiting.append(flight)
+        else:
+            flight.kept, flight.message = kept, {**message, "continues": kept.task.key}
+            self._bound.append(flight)
+            asyncio.get_running_loop().call_later(kept.wall_s, self._unbind, flight)
         self._send_waiting()
 
     def cancel(self, job_id: int) -> None:
-        """End a run, wherever it is."""
+        """End a run, wherever it is; its worker says for how long it was running."""
         flight = self._by_job.get(job_id)
-        if flight is None:
+        if flight is None or flight.is_cancelled:
             return
-        if flight in self._waiting:
-            self._waiting.remove(flight)
-        else:
-            self._withdraw(flight)
+        for line in (self._waiting, self._bound):
+            if flight in line:
+                line.remove(flight)
+                self._come_out(flight, RawResult(Ending.CANCELLED))
+                return
+        flight.is_cancelled = True
+        if flight.task is not None:  # else it waits for a file
+            self._spawn(self._forget(flight.task))
+        asyncio.get_running_loop().call_later(_LATE_S, self._give_up, flight)
+
+    def release(self, job_id: int) -> None:
+        """End the run that is kept of a job, if there is one: its task is not held any more."""
+        self._kept.take(job_id)
+
+    def _give_up(self, flight: Flight) -> None:
+        """Nothing was heard of a run that was cancelled."""
+        if self._by_job.get(flight.job_id) is flight:
+            self._close_ticket(flight)
             self._give_back(flight.address)
-        self._come_out(flight, RawResult(Ending.CANCELLED))
+            self._come_out(flight, RawResult(Ending.CANCELLED))
+            self._send_waiting()
+
+    def _unbind(self, flight: Flight) -> None:
+        """Start a run afresh that has waited for its worker long enough, or whose worker has gone."""
+        if flight in self._bound:
+            self._bound.remove(flight)
+            flight.start_afresh()
+            self._waiting.appendleft(flight)
+            self._send_waiting()
 
     def _send_waiting(self) -> None:
         """Give waiting runs to free slots."""
+        for flight in list(self._bound):
+            if flight.kept is not None and flight.kept.address in self._free:
+                self._bound.remove(flight)
+                self._free.remove(flight.kept.address)
+                flight.launches += 1
+                self._send(flight, flight.kept.address)
         while self._waiting and self._free:
             address = self._free.popleft()
             if address in self.roster.workers:
@@ -290,19 +347,25 @@ class Link:
         if "left" in answer:
             self._lose(address)
             return
+        task = flight.task
         self._close_ticket(flight)
-        if "wanted" in answer:
+        if "wanted" in answer and not flight.is_cancelled:
             self._spawn(self._ship(flight, address, answer["wanted"]))
             return
         self._give_back(address)
-        if "absent" in answer:
+        if "wanted" in answer:
+            self._come_out(flight, RawResult(Ending.CANCELLED))
+        elif "absent" in answer:
             text = (
                 f"the worker {address} does not have {answer['absent']!r}: put it where all workers find it, "
                 "or let files be sent to them (ship = true in a cluster file)"
             )
             self._come_out(flight, RawResult(Ending.EXITED, launch_error=text))
         else:
-            self._come_out(flight, self._in_reference(flight, address, as_result(answer["result"])))
+            raw = self._in_reference(flight, address, as_result(answer["result"]))
+            if raw.kept_bytes is not None:
+                self._kept.keep(flight.job_id, KeptRun(address, task, raw.wall_s))
+            self._come_out(flight, raw)
         self._send_waiting()
 
     async def _ship(self, flight: Flight, address: str, paths: list[str]) -> None:
@@ -314,8 +377,8 @@ class Link:
                 if digest not in worker.sent:
                     worker.sent[digest] = self._spawn(self._ship_file(address, path, digest))
                 await asyncio.shield(worker.sent[digest])
-        if self._by_job.get(flight.job_id) is not flight:
-            return  # cancelled meanwhile
+        if self._by_job.get(flight.job_id) is not flight or flight.is_cancelled:
+            return
         if worker is not None and self.roster.workers.get(address) is worker:
             self._send(flight, address)
         else:
@@ -340,8 +403,8 @@ class Link:
     def _close_ticket(self, flight: Flight) -> None:
         """Whatever still comes under a run's ticket is dropped."""
         self._open.pop(flight.ticket, None)
-        self._past.append(flight.task)
-        flight.task = None
+        self._past += [flight.task, flight.kept and flight.kept.task]
+        flight.task = flight.kept = None
 
     def _withdraw(self, flight: Flight) -> None:
         """End a run that is not to come to its end."""

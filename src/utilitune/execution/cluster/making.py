@@ -3,6 +3,9 @@
 A coordinator that comes to a worker leaves a `Bench` there: the supervisors of its runs, one per run at a
 time, kept for the next. The bench is a plugin of the worker. So it hears when a task is dropped, because it
 was cancelled or because the coordinator has gone, and when the worker ends; in both cases it ends the runs.
+
+A run that was stopped at its captime, to be continued later, stays on the bench with its supervisor. It is
+kept for as long as the coordinator holds the task that made it: Dask tells the worker when nobody does.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import json
 import platform
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from distributed import WorkerPlugin, get_worker
@@ -31,6 +35,7 @@ IDLE_S = 60.0
 """How long a supervisor without work is kept."""
 
 _LEAVING_S = 10.0
+_THE_JOB = 0  # the number of the only job that a supervisor has
 
 
 class Bench(WorkerPlugin):  # type: ignore[misc]
@@ -47,6 +52,7 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
         self.making: set[str] = set()
         self._dropped: set[str] = set()
         self._idle: list[tuple[float, LocalBackend]] = []
+        self._stopped: dict[str, LocalBackend] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._home = ""
@@ -59,14 +65,21 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
         self._look_for_idle(asyncio.get_running_loop())
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:  # noqa: ANN401, ARG002 - the same
-        """A task has changed: one that nobody wants any more is dropped."""
-        if finish in {"cancelled", "released", "forgotten"} and key in self.making:
-            self._dropped.add(key)
+        """A task has changed: one that nobody wants any more is dropped, and the run kept of it ended."""
+        if finish not in {"cancelled", "released", "forgotten"}:
+            return
+        with self._lock:
+            if key in self.making:
+                self._dropped.add(key)
+            supervisor = self._stopped.pop(key, None)
+        if supervisor is not None:
+            supervisor.release(_THE_JOB)
+            self._put_aside(supervisor)
 
     async def teardown(self, worker: Any) -> None:  # noqa: ANN401, ARG002 - the same
         """The worker or the coordinator goes: end every run."""
         self._closed = True
-        self._end_idle(before_s=float("inf"))
+        self._end_all()
         deadline_s = time.monotonic() + _LEAVING_S
         while self.making and time.monotonic() < deadline_s:  # noqa: ASYNC110 - runs end in threads
             await asyncio.sleep(LOOK_EVERY_S / 2)
@@ -98,21 +111,35 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
         self._kept.keep(sent)
 
     def _made(self, key: str, message: Message) -> Message:
-        supervisor = self._supervisor()
+        with self._lock:
+            supervisor = self._stopped.pop(message["continues"], None)
+        continues = None if supervisor is None else _THE_JOB
+        supervisor = supervisor or self._supervisor()
         try:
-            supervisor.submit(0, as_job(message))
+            supervisor.submit(_THE_JOB, replace(as_job(message), continues=continues))
             while not (ended := supervisor.wait(LOOK_EVERY_S)):
                 if self._closed or key in self._dropped:
-                    supervisor.cancel(0)
+                    supervisor.cancel(_THE_JOB)
         except BaseException:
             supervisor.close()
             raise
+        raw = ended[0][1]
+        with self._lock:
+            is_kept = raw.kept_bytes is not None and key not in self._dropped
+            if is_kept:
+                self._stopped[key] = supervisor
+        if not is_kept:
+            supervisor.release(_THE_JOB)
+            self._put_aside(supervisor)
+        if self._closed:
+            self._end_all()
+            return {"left": True}
+        return {"result": result_message(raw)}
+
+    def _put_aside(self, supervisor: LocalBackend) -> None:
+        """Keep a supervisor for the next run."""
         with self._lock:
             self._idle.append((time.monotonic(), supervisor))
-        if self._closed:
-            self._end_idle(before_s=float("inf"))
-            return {"left": True}
-        return {"result": result_message(ended[0][1])}
 
     def _supervisor(self) -> LocalBackend:
         with self._lock:
@@ -124,6 +151,14 @@ class Bench(WorkerPlugin):  # type: ignore[misc]
         if not self._closed:
             self._end_idle(before_s=time.monotonic() - IDLE_S)
             loop.call_later(IDLE_S / 2, self._look_for_idle, loop)
+
+    def _end_all(self) -> None:
+        """End every supervisor that makes no run now."""
+        with self._lock:
+            stopped, self._stopped = list(self._stopped.values()), {}
+        for supervisor in stopped:
+            supervisor.close()
+        self._end_idle(before_s=float("inf"))
 
     def _end_idle(self, before_s: float) -> None:
         with self._lock:
