@@ -13,6 +13,7 @@ from utilitune.procedures.engine import BegunRun, Halt, Origin
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LookAhead
 from utilitune.procedures.wager import WagerEngine
+from utilitune.procedures.wager.foresight import FIRST_LEADS, LEADS_PER_RUN, Ledger, _is_likely, copied
 
 ROWS = 60
 
@@ -137,3 +138,22 @@ def test_imagined_outcomes_leave_no_trace():
         assert np.array_equal(old, new[: len(old)])
     assert game.engine.progress() == state
     assert game.engine.imagined_rounds > 0
+
+
+@pytest.mark.parametrize("imagined", [0, 40, 90])
+def test_few_runs_of_the_leader_are_listed_beyond_its_next_aim(imagined: int):
+    """Somebody else may take the lead, and a new aim may end its turn: then they would be of no use."""
+    game = Game()
+    game.engine.advance(ENDLESS)
+    play, had = copied(game.engine._play), 100
+    leader = play.standing.leader
+    play.arms["runs"][leader] = had + imagined
+    nothing = np.zeros(ROWS, dtype=np.int32)
+    ledger = Ledger(
+        np.empty(0, dtype=np.int64), np.empty((0, 3)), np.zeros(1, dtype=np.int64), nothing, nothing + had
+    )
+    before, after = play.standing.rounds + 1, play.standing.rounds
+    assert _is_likely(play, ledger, leader, before)
+    assert _is_likely(play, ledger, leader, after) == (had + imagined < FIRST_LEADS + LEADS_PER_RUN * had)
+    play.arms["runs"][leader] = 4 * had
+    assert not _is_likely(play, ledger, leader, before)

@@ -48,6 +48,8 @@ class UseOfTime:
 
     def sentence(self) -> str:
         """The same in words."""
+        if self.share > 0.995:
+            return "All seconds in runs were of use."
         return (
             f"{self.share:.0%} of the seconds in runs were of use; the rest went into runs that were made "
             "ahead of need to keep workers busy."

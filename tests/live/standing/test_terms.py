@@ -37,4 +37,5 @@ def test_what_means_nothing_is_not_said(epsilon: float):
 
 
 def test_costs_are_never_seconds():
+    assert epsilon_in_quality(0.999).endswith("≈ 100 of 100 runs worth nothing instead of everything")
     assert epsilon_in_quality(0.03) == "0.03 of utility ≈ 3 of 100 runs worth nothing instead of everything"

@@ -64,7 +64,7 @@ def without_epsilon(text: str) -> str:
 
 def _as_share(epsilon: float) -> str:
     count, whole = (100 * epsilon, 100) if epsilon >= 0.01 else (1000 * epsilon, 1000)
-    runs = f"{count:.2g} of {whole:,} runs worth nothing instead of everything"
+    runs = f"{float(f'{count:.2g}'):g} of {whole:,} runs worth nothing instead of everything"
     return f"{rounded_up(epsilon)} of utility ≈ {runs}"
 
 

@@ -34,9 +34,11 @@ if TYPE_CHECKING:
     from utilitune.procedures.engine import BegunRun
 
 FIRST_LEADS = 32
-LEADS_PER_RUN = 3.0
-"""Runs of the leader are listed up to number `FIRST_LEADS` + `LEADS_PER_RUN` · m, with m the runs it has had.
-Somebody else may take the lead, and then the rest would be of no use."""
+SURE_LEADS_PER_RUN = 3.0
+LEADS_PER_RUN = 1.25
+"""Runs of the leader are listed up to number `FIRST_LEADS` + `SURE_LEADS_PER_RUN` · m, with m the runs it has
+had: somebody else may take the lead, and then the rest would be of no use. Where its aim will have been set
+anew by then, which may be the end of its turn, `LEADS_PER_RUN` counts in place of the first number."""
 
 OTHERS_AHEAD = 1
 """So many more runs of another configuration are listed than are known of it."""
@@ -203,11 +205,12 @@ def _imagine(play: Play, i: int, run: int, number: int) -> None:
 
 
 @compiled
-def _is_likely(play: Play, ledger: Ledger, i: int) -> bool:
+def _is_likely(play: Play, ledger: Ledger, i: int, next_aim_at: int) -> bool:
     """Whether the next run of arm i, which nobody has made, is worth a guess."""
     runs, imagined = play.arms[i].runs, ledger.imagined[i]
     if i == play.standing.leader:
-        return bool(runs < FIRST_LEADS + LEADS_PER_RUN * ledger.had[i])
+        per_run = SURE_LEADS_PER_RUN if play.standing.rounds < next_aim_at else LEADS_PER_RUN
+        return bool(runs < FIRST_LEADS + per_run * ledger.had[i])
     return bool(imagined <= runs - imagined + OTHERS_AHEAD)
 
 
@@ -217,6 +220,7 @@ def _play_on(
 ) -> tuple[int, int]:
     """Play until as many runs were imagined as `found` has columns; how many are in it, and why it ended."""
     standing, have, imagined, why = play.standing, 0, 0, ENDED
+    next_aim_at = standing.next_aim_at
     _watch(play, ledger, begun)
     while imagined < found.shape[1] and standing.answer_epsilon > play.rules.epsilon:
         if not choose(play, present):
@@ -231,7 +235,7 @@ def _play_on(
             if not _has_place(play, row, position):
                 have, why = have + 1, NO_PLACE
                 break
-            have += _is_likely(play, ledger, i)
+            have += _is_likely(play, ledger, i, next_aim_at)
             imagined += 1
             ledger.imagined[i] += 1
             run = run_index(play, i, position)
