@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from utilitune.live.result import RunResult
 
 SEEDS = (1,)
-INSTANCES = 36
+WORKERS = 2
+INSTANCES = 110
 VERTICES = (50, 58)
 PAUSE_BYTES = 2 << 30
 MOST_RUNS = 2_000
@@ -122,7 +123,7 @@ def _played(scenario: Scenario) -> _Played:
             found.paid_s += event.outcome.paid_s
             found.before_s += event.outcome.continued_s
 
-    settings = replace(settings_of(scenario, workers=1), budget=Budget(max_runs=MOST_RUNS))
+    settings = replace(settings_of(scenario, workers=WORKERS), budget=Budget(max_runs=MOST_RUNS))
     began_s = time.perf_counter()
     found.result = run_scenario(scenario, None, settings, on_event=note)
     found.elapsed_s = time.perf_counter() - began_s
