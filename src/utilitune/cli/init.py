@@ -168,7 +168,7 @@ def _from_folder(text: str, folder: Path, *, is_program: bool = False) -> str:
 
 def _asked_utility(default: str) -> str:
     """What an answer is worth: by the designer's situations, in words, or as an expression."""
-    from utilitune.utility import Product
+    from utilitune.utility import Product, parse_utility
     from utilitune.utility.designing import SITUATIONS
 
     say("  What is an answer worth after a time? Which of these fit (several: 1, 2)?")
@@ -180,10 +180,10 @@ def _asked_utility(default: str) -> str:
     usual = next(number for number, each in enumerate(SITUATIONS, 1) if each.name == _USUAL_SITUATION)
     chosen = _prompt("Numbers, words or expression", str(usual), _worth)
     numbers = _numbers(chosen)
-    if not numbers:
-        return _worth(chosen)
     parts = tuple(_asked_situation(SITUATIONS[number - 1]) for number in numbers)
-    return str(Product(parts) if len(parts) > 1 else parts[0])
+    combined = str(Product(parts) if len(parts) > 1 else parts[0]) if parts else _worth(chosen)
+    say(f"  Understood: an answer is {parse_utility(combined).describe()}.")
+    return combined
 
 
 def _worth(text: str) -> str:

@@ -7,6 +7,7 @@ makes no others. With several, some runs turn out not to be needed, or not for s
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,15 @@ class UseOfTime:
         """The part that was of use; runs that an earlier folder has paid for count as nothing here."""
         return min(1.0, self.useful_s / self.all_s) if self.all_s > 0 else 1.0
 
+    @property
+    def percent(self) -> str:
+        """The share as a percentage, rounded down.
+
+        >>> UseOfTime(99.9, 100.0).percent
+        '99 %'
+        """
+        return f"{math.floor(100.0 * self.share)} %"
+
     def keep(self, store: Store) -> None:
         """Store it, in place of what was kept before."""
         store.keep_fact(FACT, f"{self.useful_s!r} {self.all_s!r}")
@@ -47,10 +57,10 @@ class UseOfTime:
         return None
 
     def sentence(self) -> str:
-        """The same in words."""
-        if self.share > 0.995:
+        """The same in words; nothing is called the whole that is not."""
+        if self.share == 1.0:
             return "All seconds in runs were of use."
         return (
-            f"{self.share:.0%} of the seconds in runs were of use; the rest went into runs that were made "
+            f"{self.percent} of the seconds in runs were of use; the rest went into runs that were made "
             "ahead of need to keep workers busy."
         )

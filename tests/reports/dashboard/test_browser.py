@@ -102,6 +102,35 @@ def test_the_live_page_follows_a_run(browser: Any, tmp_path: Path):
         view.check()
 
 
+def test_a_page_that_nobody_sees_does_nothing_and_then_shows_all_news(browser: Any, tmp_path: Path):
+    writer = small_run(tmp_path, end=False)
+    with served([writer.folder]) as server, opened(browser, server.home) as view:
+        view.page.add_init_script(
+            "Object.defineProperty(document, 'hidden', {get: () => window.away === true})"
+        )
+        view.page.goto(server.home)
+        view.page.wait_for_selector("#configurations tbody input")
+        view.page.evaluate(
+            "window.away = true; window.heard = ''; var more = new EventSource('/api/events');"
+        )
+        view.page.evaluate("more.onmessage = (news) => { window.heard += news.data; }; null")
+        for first, epsilon in ((0, 0.0111), (5, 0.0107)):
+            writer.add_runs(3 if not first else 2, 8, range(first, first + 5))
+            writer.add_progress(epsilon)
+            heard = f"() => window.heard.includes('\"epsilon\":{epsilon}')"
+            view.page.wait_for_function(heard)
+        assert "0.0111" not in view.text("#numbers")
+        view.page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange')); null")
+        view.wait("#numbers", "text.includes('0.0107')")
+        for number, runs in ((3, 11), (7, 10)):
+            view.page.get_by_label("Filter configurations").fill(str(number))
+            view.wait(
+                "#configurations tbody", f"text.includes('#{number}\\t') && text.includes('\\t{runs}\\t')"
+            )
+        writer.end()
+        view.check()
+
+
 def test_several_runs_side_by_side(browser: Any, tmp_path: Path):
     folders = []
     for name in ("one", "two"):

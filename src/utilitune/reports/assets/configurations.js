@@ -270,8 +270,8 @@ U.parameterFigure = (parameter, model) => {
     }
     const name = (text) => (text.length > 9 ? `${text.slice(0, 8)}…` : text);
     if (number) {
-      pen.textAlign = "left"; pen.fillText(U.number(parameter.low), left, height - 5);
-      pen.textAlign = "right"; pen.fillText(U.number(parameter.high), width - right, height - 5);
+      pen.textAlign = "left"; pen.fillText(U.number(parameter.low, 5), left, height - 5);
+      pen.textAlign = "right"; pen.fillText(U.number(parameter.high, 5), width - right, height - 5);
     } else if (choices.length <= 6) {
       pen.textAlign = "center";
       choices.forEach((choice, index) => pen.fillText(name(choice), x(index), height - 5));

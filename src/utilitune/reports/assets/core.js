@@ -152,6 +152,7 @@ U.theme = () => {
 /* What is to be drawn waits for the next frame, and one frame draws only so much: the page never stands still. */
 const FRAME_MS = 12;
 const waiting = new Set();
+U.drawnMs = 0; /* spent on drawing since the page was opened */
 U.soon = (paint) => { if (!waiting.size) requestAnimationFrame(work); waiting.add(paint); };
 const work = () => {
   const began = performance.now();
@@ -160,6 +161,7 @@ const work = () => {
     paint();
     if (performance.now() - began > FRAME_MS) break;
   }
+  U.drawnMs += performance.now() - began;
   if (waiting.size) requestAnimationFrame(work);
 };
 

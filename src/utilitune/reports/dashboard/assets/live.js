@@ -6,6 +6,7 @@
   const runs = [];
   let view = null;
   let token = null;
+  const REST = 200, LONGEST_REST_MS = 5000;
 
   const takeToken = () => {
     const found = /[#&]token=([\w-]+)/.exec(location.hash);
@@ -154,20 +155,51 @@
     else if (!location.hash || location.hash.startsWith("#/")) showList();
   };
 
+  /* News are put together and shown now and then: the page rests two hundred times longer than it works, and does nothing while
+     nobody sees it. A run on the same machine needs the cores more. */
+  const pending = new Map();
+  let restUntil = 0, timer = 0, drawnBefore = 0;
+
+  const together = (older, newer) => {
+    if (!older || !older.configurations || !newer.configurations) return newer;
+    const lines = new Map();
+    for (const { rows, values } of [older.configurations, newer.configurations]) rows.forEach((row, index) => lines.set(row[0], [row, values[index]]));
+    const configurations = { ...newer.configurations, rows: [...lines.values()].map(([row]) => row), values: [...lines.values()].map(([, value]) => value) };
+    return { ...newer, since: older.since, configurations };
+  };
+
+  const show = (news) => {
+    const { configurations, ...overview } = news;
+    runs[news.run] = { ...runs[news.run], ...overview };
+    if (view && view.kind === "run" && view.number === news.run) update(news);
+    else if (view && view.kind === "list" && view.cards[news.run]) { const card = runCard(runs[news.run], news.run); view.cards[news.run].replaceWith(card); view.cards[news.run] = card; }
+  };
+
+  const showAll = () => {
+    const began = performance.now();
+    for (const news of pending.values()) show(news);
+    pending.clear();
+    freshness(`updated ${new Date().toLocaleTimeString("en-GB")}`);
+    const took = performance.now() - began;
+    document.documentElement.dataset.updateMs = took.toFixed(1);
+    restUntil = performance.now() + Math.min(LONGEST_REST_MS, REST * (took + U.drawnMs - drawnBefore));
+    drawnBefore = U.drawnMs;
+  };
+
+  const soon = () => {
+    clearTimeout(timer);
+    if (pending.size && !document.hidden) timer = setTimeout(showAll, Math.max(0, restUntil - performance.now()));
+  };
+
   const listen = () => {
     const events = new EventSource("/api/events");
     events.onmessage = (message) => {
-      const began = performance.now();
       const news = JSON.parse(message.data);
-      const { configurations, ...overview } = news;
-      runs[news.run] = { ...runs[news.run], ...overview };
-      if (view && view.kind === "run" && view.number === news.run) update(news);
-      else if (view && view.kind === "list" && view.cards[news.run]) { const card = runCard(runs[news.run], news.run); view.cards[news.run].replaceWith(card); view.cards[news.run] = card; }
-      const taken = performance.now() - began;
-      document.documentElement.dataset.updateMs = taken.toFixed(1);
-      freshness(`updated ${new Date().toLocaleTimeString("en-GB")}`);
+      pending.set(news.run, together(pending.get(news.run), news));
+      soon();
     };
     events.onerror = () => freshness("no connection; trying again");
+    document.addEventListener("visibilitychange", soon);
   };
 
   const begin = async () => {
