@@ -63,6 +63,32 @@ def test_another_content_is_another_instance(tmp_path, text):
         watch.require_unchanged("a")
 
 
+def test_a_change_that_keeps_size_and_date_is_found(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("1")
+    before = path.stat()
+    watch = FileWatch(tmp_path)
+    watch.require_unchanged("a")
+    while path.stat().st_ctime_ns == before.st_ctime_ns:  # clocks of file systems tick slowly
+        path.write_text("2")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    with pytest.raises(InputChangedError, match="has changed"):
+        watch.require_unchanged("a")
+
+
+@pytest.mark.parametrize("place", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")])
+def test_a_pipe_or_a_device_in_its_place_is_not_waited_for(tmp_path, place):
+    path = tmp_path / "a"
+    path.write_text("1")
+    watch = FileWatch(tmp_path)
+    watch.require_unchanged("a")
+    path.unlink()
+    place(path)
+    with pytest.raises(InputChangedError, match="gone"):
+        watch.require_unchanged("a")
+
+
 def test_listed_instances_are_checked_when_they_are_used(scenario):
     source = instance_source(scenario)
     assert source.prepare(0)

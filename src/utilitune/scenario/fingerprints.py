@@ -1,9 +1,9 @@
 """Whether program and instances are still what they were when a run began.
 
 A promise is about one program and certain instances. If one of them changes, runs before and after the change
-are runs of different things. A file is known by its size, the moment of its last change and its number on the
-disk, which cost a microsecond to ask for. Only where these differ is its content looked at. A file that was
-only touched, or copied back, is the same file.
+are runs of different things. A file is known by its size, the moments of its last change (the one that
+programs may set, and the kernel's own) and its number on the disk, which cost a microsecond to ask for. Only
+where these differ is its content looked at. A file that was only touched, or copied back, is the same file.
 
 * An **instance** that has changed or gone ends the run before anything is run on it: nothing false is stored,
   and restoring the file lets the run go on.
@@ -13,8 +13,10 @@ only touched, or copied back, is the same file.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -59,6 +61,7 @@ class Fingerprint(NamedTuple):
 
     size: int
     changed_ns: int
+    booked_ns: int
     number: int
     digest: str
 
@@ -70,7 +73,7 @@ class Fingerprint(NamedTuple):
 
     def still_of(self, path: Path) -> Fingerprint | None:
         """The same content under its present circumstances; None if the content is another one."""
-        if _seen(path) == self[:3]:
+        if _seen(path) == self[:4]:
             return self
         now = Fingerprint.of(path)
         return now if now.digest == self.digest else None
@@ -195,10 +198,17 @@ def content_digest(path: Path) -> str:
     if path.is_dir():
         parts = sorted(child for child in path.rglob("*") if child.is_file())
         return hashlib.sha256("".join(map(content_digest, parts)).encode()).hexdigest()
-    with path.open("rb") as stream:
+    with open(path, "rb", opener=_without_waiting) as stream:
+        if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no file but a pipe or a device", str(path))
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _seen(path: Path) -> tuple[int, int, int]:
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe, too, and without waiting until somebody writes into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _seen(path: Path) -> tuple[int, int, int, int]:
     found = path.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
