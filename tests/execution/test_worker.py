@@ -255,6 +255,20 @@ def test_a_directory_that_does_not_exist_is_reported(backend, tmp_path):
     assert run(backend, Command(("true",))).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [
+        ("#!/no/such/shell -x\n", "interpreter '/no/such/shell', which does not exist"),
+        ("#!/bin/sh\r\n", "Windows"),
+    ],
+)
+def test_a_script_that_cannot_be_started_says_why(backend, tmp_path, first, reason):
+    program = tmp_path / "script"
+    program.write_bytes(first.encode() + b"exit 0\n")
+    program.chmod(0o755)
+    assert reason in run(backend, Command((str(program),))).launch_error
+
+
 def test_programs_are_found_on_the_path_of_their_own_environment(backend, tmp_path):
     program = tmp_path / "only-here"
     program.write_text("#!/bin/sh\nexit 7\n")

@@ -199,6 +199,8 @@ def _reason(error: OSError, program: str) -> str:
         return str(error.strerror)
     words = first[2:].split(None, 1)
     if error.errno == errno.ENOENT and first.startswith(b"#!") and words:
+        if first.endswith(b"\r\n"):
+            return "its lines end as on Windows; convert it with: sed -i 's/\\r$//' FILE"
         interpreter = words[0].decode("utf-8", "replace")
         return f"its first line asks for the interpreter {interpreter!r}, which does not exist"
     if error.errno == errno.ENOEXEC:
