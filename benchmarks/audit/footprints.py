@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from types import FrameType
+    from types import FrameType, ModuleType
 
 T = TypeVar("T")
 _OURS = ("utilitune", "benchmarks")
@@ -91,10 +91,24 @@ def _taken_from(name: str) -> frozenset[str]:
         for alias in node.names:
             thing = getattr(module, alias.name, None)
             if inspect.ismodule(thing):
-                found |= {thing.__name__} if node.col_offset == 0 else set()
+                here = node.col_offset == 0  # else in a function, which calls what it came for
+                found |= _named_of(name, alias.asname or alias.name, thing) if here else set()
             elif not _is_seen_when_used(thing):
                 found.add(source)
     return frozenset(found)
+
+
+def _named_of(name: str, called: str, module: ModuleType) -> set[str]:
+    """A module that is imported as such, if one of its things is named that is used without a call."""
+    if not _is_ours(module.__name__):
+        return set()
+    named = (
+        node.attr
+        for node in ast.walk(_tree(name))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == called
+    )
+    things = (getattr(module, attribute, None) for attribute in named)
+    return set() if all(map(_is_seen_when_used, things)) else {module.__name__}
 
 
 def _is_seen_when_used(thing: object) -> bool:
