@@ -77,9 +77,11 @@ def _summary(lines: Sequence[Line]) -> str:
         f"{100 * _used(closest):.0f} % of its δ."
     )
     if any(line.is_earlier for line in lines):
+        again = sum((line.present for line in lines if line.is_earlier), NOTHING)
         found += (
             " Lines with ° were counted with earlier code: since then, something has changed in a module "
-            "that their searches use. All others were counted with the present code."
+            "that their searches use. All others were counted with the present code, and so were "
+            f"{again.searches:,} further searches of the lines with °, of which {again.failures} failed."
         )
     return found
 

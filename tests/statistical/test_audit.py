@@ -149,13 +149,14 @@ def test_intervals_are_clopper_and_pearsons():
 
 def test_the_page_names_what_was_not_counted_and_what_was_counted_before():
     cells = [Cell(name, "x", lambda generator: False) for name in "abc"]
-    counts = [(Count(100, 1), Count(50, 50)), (Count(), Count()), (Count(), Count(2000, 3))]
+    counts = [(Count(100, 1), Count(50, 50)), (Count(), Count()), (Count(70, 1), Count(2000, 3))]
     text = page([Line(cell, *both) for cell, both in zip(cells, counts, strict=True)])
     assert "| a | x | 100 | 1 | 0.0100 |" in text
     assert "| b | x | not counted yet |" in text
     assert "| c | x ° | 2000 | 3 |" in text
     assert "have them in 1 of 3" in text
     assert "Lines with °" in text
+    assert "70 further searches of the lines with °, of which 1 failed" in text
     assert "Lines with °" not in page([Line(cells[0], Count(100, 1))])
 
 
