@@ -41,7 +41,7 @@ def test_what_is_stored_comes_back_and_what_is_not_is_none():
     found = UseOfTime.read(store)
     assert found == UseOfTime(3.0, 4.0)
     assert found.share == 0.75
-    assert "75%" in found.sentence()
+    assert "75 %" in found.sentence()
     store.keep_fact(FACT, "nonsense")
     assert UseOfTime.read(store) is None
 
@@ -50,3 +50,4 @@ def test_runs_that_were_paid_for_elsewhere_do_not_count_twice():
     assert UseOfTime(9.0, 4.0).share == 1.0
     assert UseOfTime(9.0, 4.0).sentence() == "All seconds in runs were of use."
     assert UseOfTime(0.0, 0.0).share == 1.0
+    assert UseOfTime(9.99, 10.0).sentence().startswith("99 % of the seconds")
