@@ -256,13 +256,17 @@ CODE = (
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="runs are kept on Linux only")
-def test_a_real_program_is_continued(tmp_path):
+@pytest.mark.parametrize("place", ["here", "on a cluster"])
+def test_a_real_program_is_continued(tmp_path, place):
     code = CODE.replace("\n", "\\n")
     (tmp_path / "scenario.toml").write_text(REAL.format(python=sys.executable, code=code))
     scenario = read_scenario(tmp_path / "scenario.toml")
     assert scenario.pause_memory_bytes == 1 << 30
     assert scenario.population is Population.FINITE
     assert isinstance(scenario.training, ListedInstances)
+    if place == "on a cluster":
+        pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+        scenario = replace(scenario, cluster="local:2")
     run_scenario(scenario, tmp_path / "run", settings_of(scenario, workers=1))
     reader = read_run_folder(tmp_path / "run")
     runs = list(reader.runs())
