@@ -100,6 +100,11 @@ class _Roles:
     cliffs: tuple[int, ...]
 
 
+def space_of(recipe: Recipe, generator: np.random.Generator) -> ParameterSpace:
+    """The parameters of a recipe alone."""
+    return _space(recipe, generator)[0]
+
+
 def _space(recipe: Recipe, generator: np.random.Generator) -> tuple[ParameterSpace, _Roles]:
     """Parameters with their defaults and conditions, and who matters."""
     count, choices = recipe.parameters, round(recipe.choices * recipe.parameters)

@@ -6,7 +6,7 @@ catastrophic, and a small part of the runs takes many times longer.
 
 `UNKIND` are landscapes like those that judge, with other seeds and shapes: little to gain among much chance,
 a part of the time that no parameter changes, a deadline, groups of instances, many choices, heavy tails, and
-a default that is nearly the best or far from it.
+a default that is nearly the best or far from it. `FORESTS` have effects that are random trees.
 
 ``python -m benchmarks.search.tuning [default runs …]`` plays our search on them.
 """
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from benchmarks.search.best_known import best_of
+from benchmarks.search.forests import FORESTS
 from benchmarks.search.landscapes import Recipe as Unkind
 from benchmarks.search.task import Task
 
@@ -86,8 +87,10 @@ UNKIND = (
     Unkind("poor-default", 817, parameters=30, important=5, away=1.6, rank=3, cliffs=3, strength=0.8),
     Unkind("tails", 818, parameters=20, important=5, noise=1.0, tail=0.15, hardness=1.2),
     Unkind("many-conditions", 819, parameters=45, important=6, choices=0.6, children=16, pairs=2),
+    Unkind("more-conditions", 824, parameters=42, important=7, choices=0.6, children=15, pairs=2),
+    Unkind("fixed-quarter", 825, parameters=35, important=6, fixed_share=0.25, pairs=3, deadline=True),
 )
-NAMES = (*RECIPES, *(recipe.name for recipe in UNKIND))
+NAMES = (*RECIPES, *(recipe.name for recipe in (*UNKIND, *FORESTS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +135,7 @@ class Landscape:
 def tuning_task(name: str) -> Task:
     """One of the tasks, with the best configuration a long search in its exact means has found."""
     if name not in RECIPES:
-        unkind = next(each for each in UNKIND if each.name == name).task()
+        unkind = next(each for each in (*UNKIND, *FORESTS) if each.name == name).task()
         found = max((best_of(unkind, seed) for seed in range(4)), key=unkind.test_utility)
         return replace(unkind, best_known=found)
     recipe = RECIPES[name]
