@@ -1,4 +1,4 @@
-"""Made-up programs whose effects are random trees, as a surrogate's are; for tuning, nothing is judged on them.
+"""Made-up programs whose effects are random trees, as those of a surrogate are; they serve tuning only.
 
 The law is that of a surrogate (`surrogate`), its trees are drawn instead of fitted: parameters matter very
 unequally, and nearly all of them act together with others. The default is the best of some draws.

@@ -89,7 +89,8 @@ def _scores(tools: list[str], known: Searches) -> Iterator[str]:
     yield (
         "In brackets: tasks × searches of each. The benchmark is made for ten seeds; where there are\n"
         "fewer, the others have not been measured yet. SMAC3 takes minutes to hours per search. A mean over\n"
-        "other tasks or seeds is not comparable; the differences below are paired.\n"
+        "other tasks or seeds is not comparable, and the picture leaves out means over fewer than all tasks;\n"
+        "the differences below are paired.\n"
     )
 
 
@@ -181,7 +182,7 @@ def _draw(tools: list[str], known: Searches) -> None:
     colours = dict(zip(ORDER, ("#c0392b", "#2c6fbb", "#2e8b57", "#8e6bbf", "#888888"), strict=True))
     figure, axis = plt.subplots(figsize=(6.4, 3.8))
     for tool in tools:
-        budgets = [budget for budget in BUDGETS if (tool, budget) in known]
+        budgets = [each for each in BUDGETS if len(known.get((tool, each), ())) == len(NAMES)]
         scores = [mean_score(known[tool, budget]) for budget in budgets]
         axis.plot(budgets, scores, "o-", color=colours[tool], label=LABELS[tool])
     axis.set(xscale="log", xlabel="run time, in default runs", ylabel="mean score", ylim=(0, 1))
