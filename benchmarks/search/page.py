@@ -89,8 +89,8 @@ def _scores(tools: list[str], known: Searches) -> Iterator[str]:
     yield (
         "In brackets: tasks × searches of each. The benchmark is made for ten seeds; where there are\n"
         "fewer, the others have not been measured yet. SMAC3 takes minutes to hours per search. A mean over\n"
-        "other tasks or seeds is not comparable, and the picture leaves out means over fewer than all tasks;\n"
-        "the differences below are paired.\n"
+        "other tasks or seeds is not comparable, and the picture leaves out means over fewer than all\n"
+        "tasks; the differences below are paired.\n"
     )
 
 
