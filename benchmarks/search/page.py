@@ -189,7 +189,7 @@ def _draw(tools: list[str], known: Searches) -> None:
     axis.set_xticks(BUDGETS, [_heading(budget) for budget in BUDGETS])
     axis.minorticks_off()
     axis.grid(alpha=0.3)
-    axis.legend()
+    axis.legend(loc="lower right")
     figure.savefig(DOCS / "img" / "search-scores.png", dpi=110, bbox_inches="tight")
     plt.close(figure)
     figure, axes = plt.subplots(1, len(BUDGETS), figsize=(9.6, 4.2), sharey=True)
