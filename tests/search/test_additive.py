@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from utilitune.search.additive import AdditiveModel
 from utilitune.search.forest import Growth, grow, predict
@@ -115,3 +116,24 @@ def test_a_space_of_numbers_only_and_one_of_choices_only():
         model.fit(features, features[:, 0], np.ones(30))
         _, gain = model.best_values(np.zeros((1, 2)))
         assert gain[0, 0] > 0.5 > gain[0, 1]
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-9, 1.0, 20.0, 1e6])
+@pytest.mark.parametrize("count", [1, 2, 500])
+def test_rows_without_any_chance_are_learnt_as_well(count, scale):
+    """Where the parts explain everything, what is left unknown is too little for a factor of its own."""
+    generator = np.random.default_rng(3)
+    features = rows(generator, count)
+    target = scale * truth(features)
+    model = AdditiveModel(VALUES)
+    for _ in range(3):
+        model.fit(features, target, np.ones(count))
+    drawn = model.drawn(generator).predict(features)
+    assert np.isfinite(drawn).all()
+    assert np.abs(model.predict(features) - target).max() <= 0.05 * scale + 1e-8  # smaller is taken for chance
+
+
+def test_nothing_to_learn_about():
+    model = AdditiveModel([])
+    model.fit(np.empty((3, 0)), np.array([1.0, 2.0, 3.0]), np.ones(3))
+    assert model.predict(np.empty((2, 0))) == pytest.approx([2.0, 2.0])

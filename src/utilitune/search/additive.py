@@ -64,23 +64,26 @@ class AdditiveModel:
         shift = weight @ basis / total
         centred, rest = basis - shift, target - self._constant
         variance = max(float(weight @ rest**2) / total, _LEAST)
-        if np.isnan(self._matter[0]):
+        if np.isnan(self.misfit):
             self._matter[:] = variance / 20
         noise = 0.7 * variance
         gram, moment = (centred.T * weight) @ centred, (centred.T * weight) @ rest
         for _ in range(_ROUNDS):
             prior = np.maximum(self._matter, _LEAST * variance)[self._owner]
             root = np.sqrt(prior)
-            inverse = np.linalg.inv(root[:, None] * gram * root / noise + np.eye(root.size))
+            precision = root[:, None] * gram * root / noise + np.eye(root.size)
+            inverse = np.linalg.inv(precision)
             self._cover = root[:, None] * inverse * root
             self.part = self._cover @ moment / noise
             square = self.part**2 + np.diag(self._cover)
             self._matter = np.bincount(self._owner, square, minlength=self._size.size) / self._size
             known = root.size - float(np.trace(inverse))
             left = float(weight @ (rest - centred @ self.part) ** 2)
-            noise = max(left / max(total - known, 0.3 * total), _LEAST)
+            noise = max(left / max(total - known, 0.3 * total), _LEAST * max(variance, 1.0))
         self.misfit = noise
-        self._factor = root[:, None] * np.linalg.cholesky((inverse + inverse.T) / 2.0)
+        # The precision is never below 1, so it has a factor however well the parts explain everything; its
+        # inverse, rounded, may have none.
+        self._factor = root[:, None] * np.linalg.inv(np.linalg.cholesky(precision)).T
         self._constant -= float(shift @ self.part)
 
     def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
