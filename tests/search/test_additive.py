@@ -121,7 +121,10 @@ def test_a_space_of_numbers_only_and_one_of_choices_only():
 @pytest.mark.parametrize("scale", [0.0, 1e-9, 1.0, 20.0, 1e6])
 @pytest.mark.parametrize("count", [1, 2, 500])
 def test_rows_without_any_chance_are_learnt_as_well(count, scale):
-    """Where the parts explain everything, what is left unknown is too little for a factor of its own."""
+    """Where the parts explain everything, what is left unknown is too little for a factor of its own.
+
+    Differences below 1e-8 are taken for chance.
+    """
     generator = np.random.default_rng(3)
     features = rows(generator, count)
     target = scale * truth(features)
@@ -130,7 +133,7 @@ def test_rows_without_any_chance_are_learnt_as_well(count, scale):
         model.fit(features, target, np.ones(count))
     drawn = model.drawn(generator).predict(features)
     assert np.isfinite(drawn).all()
-    assert np.abs(model.predict(features) - target).max() <= 0.05 * scale + 1e-8  # smaller is taken for chance
+    assert np.abs(model.predict(features) - target).max() <= 0.05 * scale + 1e-8
 
 
 def test_nothing_to_learn_about():
