@@ -143,6 +143,12 @@ def deaf_forever() -> None:
     burn()
 
 
+def parricide() -> None:
+    """Kill whoever runs us, and go on."""
+    os.kill(os.getppid(), signal.SIGKILL)
+    burn()
+
+
 def bomb() -> None:
     """Four generations of two children each; all stay."""
     for _ in range(4):

@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from execution.running import NASTY, alive, alive_after_a_while, limits, nasty_command, run
+from execution.running import MARK, NASTY, alive, alive_after_a_while, limits, nasty_command, run
+from utilitune.domain import Measure, RunStatus
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution import platform
 from utilitune.execution.backend import Job
 from utilitune.execution.local import LocalBackend
-from utilitune.targets.base import Ending
+from utilitune.execution.runs import RunRules
+from utilitune.targets.base import Ending, Invocation
+from utilitune.targets.command import CommandTarget
+from utilitune.targets.verdict import VerdictRules
 
 COORDINATOR = """
 import sys
@@ -86,7 +90,7 @@ def test_a_supervisor_that_dies_is_replaced_and_its_run_made_again():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_a_run_whose_supervisors_keep_dying_is_given_up():
+def test_a_run_whose_supervisors_keep_dying_counts_as_killed():
     mark = secrets.token_hex(8)
     with LocalBackend(workers=1) as backend:
         backend.submit(0, Job(nasty_command("burn_forever", mark=mark), limits()))
@@ -96,7 +100,28 @@ def test_a_run_whose_supervisors_keep_dying_is_given_up():
             with contextlib.suppress(ProcessLookupError):  # not replaced yet
                 os.kill(backend.supervisors[0], signal.SIGKILL)
             ended = backend.wait(1)
-        assert "killed twice" in ended[0][1].launch_error
+        [(_, raw)] = ended
+        assert (raw.ending, raw.exit_code, raw.launch_error) == (Ending.EXITED, -signal.SIGKILL, "")
+        assert "killed 4 times" in raw.output_tail
+        assert alive(mark) == []
+        assert run(backend, nasty_command("nap")).exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_program_that_kills_its_supervisor_has_crashed():
+    """It once ended the whole search, and every resume of it."""
+    mark = secrets.token_hex(8)
+    argv = (sys.executable, "-I", "-S", NASTY, "parricide")
+    rules = VerdictRules(exit_codes=frozenset({0}), answer_pattern="^s (.*)", answers={"some": "SAT"})
+    target = CommandTarget(argv, environment={MARK: mark}, rules=rules)
+    made = RunRules(target, Measure.CPU)
+    invocation = Invocation({}, "some", seed=1, captime_s=20.0)
+    with LocalBackend(workers=1) as backend:
+        backend.submit(0, made.job(invocation))
+        [(_, raw)] = backend.wait(120)
+        outcome = made.outcome(invocation, raw)
+        assert (outcome.status, outcome.exit_code) == (RunStatus.CRASHED, -signal.SIGKILL)
+        assert "supervises this run was killed" in outcome.output_tail
         assert alive(mark) == []
         assert run(backend, nasty_command("nap")).exit_code == 0
 

@@ -1,10 +1,12 @@
 """Runs on this machine: one supervisor process per slot, spoken to over sockets.
 
 The coordinator only passes messages; spawning, metering and killing happen in the supervisors. One that
-dies is replaced and its job given to the new one; if that dies too, the job comes out as one that could
-not be started. What a killed supervisor leaves behind is found by its traces (`leftovers`) and killed before
-the new one starts; if we are killed as well, the watcher does that (`watcher`), and if that is killed too,
-whoever works in the same run folder next.
+dies is replaced and its job given to the new one. A run that has lost several is one that kills them, by
+itself or by the memory it takes: it comes out as a program that was killed.
+
+What a killed supervisor leaves behind is found by its traces (`leftovers`) and killed before the new one
+starts; if we are killed as well, the watcher does that (`watcher`), and if that is killed too, whoever works
+in the same run folder next.
 
 A run that is kept at its captime stays with its supervisor, which gives up its slot: another supervisor,
 started where there is none to spare, makes the runs after it. If it dies, what it kept is lost.
@@ -16,6 +18,7 @@ import math
 import os
 import secrets
 import selectors
+import signal
 import socket
 import subprocess
 import sys
@@ -29,7 +32,7 @@ from utilitune.execution.backend import ClosedInBlocks
 from utilitune.execution.leftovers import MARK, Traces
 from utilitune.execution.messages import as_message, as_result
 from utilitune.execution.watcher import guard_supervisor
-from utilitune.targets.base import Ending, RawResult
+from utilitune.targets.base import Command, Ending, RawResult
 
 if TYPE_CHECKING:
     from utilitune.execution.backend import Job
@@ -42,7 +45,9 @@ _BOOTSTRAP = (
 )
 _SUPERVISOR = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP)
 _PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
-_LAUNCHES = 2
+_LAUNCHES = 4
+"""How often a run is begun before the end of its supervisors is put down to it; others may kill one, too."""
+
 _CLOSING_PATIENCE_S = 5.0
 _SPARE = 2
 """How many supervisors more than workers are kept for those who hold a run that was stopped."""
@@ -109,7 +114,8 @@ class LocalBackend(ClosedInBlocks):
         slot.job_id = job_id
         slot.number = self._submitted
         slot.message = wire.encode({"id": slot.number, **message})
-        slot.launches = 1
+        slot.job = job
+        slot.launches, slot.begun_s = 1, time.monotonic()
         self._by_job[job_id] = slot
         slot.send(slot.message)
 
@@ -199,9 +205,9 @@ class LocalBackend(ClosedInBlocks):
         successor = self._add_slot()
         if slot.launches == _LAUNCHES:
             del self._by_job[slot.job_id]
-            text = "the process that supervises it was killed twice, perhaps by the system for lack of memory"
-            return [(slot.job_id, RawResult(Ending.EXITED, launch_error=text))]
+            return [(slot.job_id, slot.killed())]
         successor.job_id, successor.number, successor.message = slot.job_id, slot.number, slot.message
+        successor.job, successor.begun_s = slot.job, slot.begun_s
         successor.launches = slot.launches + 1
         self._by_job[slot.job_id] = successor
         successor.send(successor.message)
@@ -222,7 +228,9 @@ class _Slot:
         self.job_id: int | None = None
         self.number = 0
         self.message = b""
+        self.job: Job | None = None
         self.launches = 0
+        self.begun_s = 0.0
         self.supervisor = 0
         self.frames = wire.FrameReader()
         mark = secrets.token_hex(8)
@@ -253,6 +261,19 @@ class _Slot:
         if not self.supervisor:
             self.supervisor = (wire.receive(self.connection) or {}).get("supervisor", self._process.pid)
         return self.supervisor
+
+    def killed(self) -> RawResult:
+        """What is known of a run that has lost every supervisor it had."""
+        task = None if self.job is None else self.job.task
+        watched = task.watch if isinstance(task, Command) else ()
+        return RawResult(
+            Ending.EXITED,
+            wall_s=time.monotonic() - self.begun_s,
+            exit_code=-signal.SIGKILL,
+            output_tail=f"The process that supervises this run was killed {_LAUNCHES} times, by the program "
+            "itself or by the system for lack of memory. What the program wrote is not known.",
+            matches=(None,) * len(watched),
+        )
 
     def send(self, message: bytes) -> None:
         try:
