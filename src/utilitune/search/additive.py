@@ -81,9 +81,7 @@ class AdditiveModel:
             left = float(weight @ (rest - centred @ self.part) ** 2)
             noise = max(left / max(total - known, 0.3 * total), _LEAST * max(variance, 1.0))
         self.misfit = noise
-        # The precision is never below 1, so it has a factor however well the parts explain everything; its
-        # inverse, rounded, may have none.
-        self._factor = root[:, None] * np.linalg.inv(np.linalg.cholesky(precision)).T
+        self._factor = root[:, None] * _factor_of_inverse(precision)
         self._constant -= float(shift @ self.part)
 
     def predict(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -136,3 +134,13 @@ class AdditiveModel:
             code = np.rint(features[:, place] * (count - 1))
             columns.append((code[:, None] == np.arange(count)).astype(np.float64))
         return np.hstack(columns)
+
+
+def _factor_of_inverse(precision: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lower triangle L with L·Lᵀ = precision⁻¹.
+
+    It is made without the inverse. A precision of at least 1 has a factor U·Uᵀ however well the parts explain
+    everything, while its inverse, once rounded, may have none.
+    """
+    upper = np.linalg.cholesky(precision[::-1, ::-1])[::-1, ::-1]
+    return np.linalg.inv(upper).T
