@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -140,3 +142,16 @@ def test_the_watcher_rests_in_proportion_to_what_its_looks_cost(monkeypatch: pyt
     watcher._work()
     assert waited[0] == pytest.approx(0.05)
     assert all(3.0 <= rest_s <= 10.0 for rest_s in waited[2:])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_helper_comes_last_in_a_session_of_its_own():
+    """Beside a run in other sessions, a low priority within the page's session would not hold it back."""
+    text = (
+        "import os; from utilitune.reports.dashboard import watching; watching._step_back(); "
+        "print(os.getpriority(os.PRIO_PROCESS, 0), os.getsid(0) == os.getpid()); "
+        "print(open('/proc/self/autogroup').read() if os.path.exists('/proc/self/autogroup') else 'nice 19')"
+    )
+    told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("19 True")
+    assert "nice 19" in told

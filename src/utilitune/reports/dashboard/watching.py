@@ -14,6 +14,7 @@ import os
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,6 @@ from utilitune.store import read_run_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
-    from pathlib import Path
 
     from utilitune.live.standing.worths import Estimate
     from utilitune.reports.contest import Contest
@@ -278,9 +278,17 @@ def _worked_out(
 
 
 def _step_back() -> None:
-    """What a helper does first: let the run that is watched go first, and end with the page."""
+    """What a helper does first: let the run that is watched go first, and end with the page.
+
+    Linux shares processors among sessions before it looks at priorities within them, so the helper gets a
+    session of its own, which comes last.
+    """
     end_with_the_parent()
-    os.nice(10)
+    os.nice(19)
+    with contextlib.suppress(OSError):
+        os.setsid()
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text("19", encoding="ascii")
 
 
 def importance_in_process(
