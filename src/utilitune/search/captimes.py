@@ -59,10 +59,6 @@ class Captimes:
         """What such a run counts as being worth."""
         return float(self._utility(self.stopped_time_s(captime_s)))
 
-    def worth_at(self, captime_s: float) -> float:
-        """The most a run can be worth that was stopped at a captime."""
-        return float(self._utility(captime_s))
-
 
 def _time_scale_s(task: SearchTask) -> float:
     """When an answer has lost half of what waiting can cost."""
