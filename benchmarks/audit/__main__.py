@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks.audit.cells import all_cells
-from benchmarks.audit.counting import Ledger, count_piece, turns
+from benchmarks.audit.counting import Counter, Ledger, turns
 from benchmarks.audit.page import Line, page, too_many
 
 ROOT = Path(__file__).parents[2]
@@ -20,12 +20,12 @@ def main(words: list[str] | None = None) -> None:
     every = all_cells()
     cells = [cell for cell in every if told.only in cell.name]
     ledger = Ledger(told.ledger)
-    began, searches = time.monotonic(), 0
+    began, searches, counter = time.monotonic(), 0, Counter()
     for cell, piece in turns(ledger, cells, told.share):
         if time.monotonic() - began > 60 * told.minutes:
             print("The time is up: the same command goes on from here.", flush=True)
             break
-        ledger.add(cell, piece, *count_piece(cell, piece))
+        ledger.add(cell, piece, *counter.count(cell, piece))
         searches += len(piece)
         so_far = ledger.count(cell)
         minutes = (time.monotonic() - began) / 60

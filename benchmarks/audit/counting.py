@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from benchmarks.audit.cells import Cell
 
 CONFIDENCE = 0.99
-_WATCHED = 3
+_WATCHED_AT_FIRST = 3
+_WATCHED_LATER = 1
 
 
 @dataclass(frozen=True)
@@ -124,22 +125,31 @@ class Ledger:
         self._cut = False
 
 
-def count_piece(cell: Cell, piece: range) -> tuple[int, frozenset[str]]:
-    """How many searches of a piece promised too much, and the modules that they used.
+class Counter:
+    """Counts piece after piece, and remembers which modules the searches of a cell were seen to use."""
 
-    The first few are watched, which takes longer; the others use the same modules.
-    """
-    name = zlib.crc32(cell.name.encode())
-    failures, modules = 0, frozenset[str]()
-    for place, number in enumerate(piece):
-        search = functools.partial(cell.search, np.random.default_rng([number, name]))
-        if place < _WATCHED:
-            failed, used = watched(search)
-            modules |= used
-        else:
-            failed = search()
-        failures += bool(failed)
-    return failures, modules
+    def __init__(self) -> None:
+        self._used: dict[str, frozenset[str]] = {}
+
+    def count(self, cell: Cell, piece: range) -> tuple[int, frozenset[str]]:
+        """How many searches of a piece promised too much, and the modules that they used.
+
+        Watching takes long, so only the first few searches are watched, and one of each later piece; a count
+        rests on all that was ever seen.
+        """
+        name = zlib.crc32(cell.name.encode())
+        failures, used = 0, self._used.get(cell.name, frozenset[str]())
+        watching = _WATCHED_LATER if used else _WATCHED_AT_FIRST
+        for place, number in enumerate(piece):
+            search = functools.partial(cell.search, np.random.default_rng([number, name]))
+            if place < watching:
+                failed, seen = watched(search)
+                used |= seen
+            else:
+                failed = search()
+            failures += bool(failed)
+        self._used[cell.name] = used
+        return failures, used
 
 
 def turns(ledger: Ledger, cells: Sequence[Cell], share: float) -> Iterator[tuple[Cell, range]]:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.audit import footprints, worlds
 from benchmarks.audit.__main__ import main
 from benchmarks.audit.cells import DELTA, Cell, all_cells
-from benchmarks.audit.counting import Count, Ledger, count_piece, turns
+from benchmarks.audit.counting import Count, Counter, Ledger, turns
 from benchmarks.audit.page import Line, page, too_many
 from benchmarks.audit.searches import engine_search, specification
 
@@ -24,7 +24,7 @@ FEW = 3
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_every_cell_can_be_counted(cell: Cell):
-    assert count_piece(cell, range(FEW))[0] < FEW
+    assert Counter().count(cell, range(FEW))[0] < FEW
 
 
 def test_no_two_cells_have_the_same_name():
@@ -46,7 +46,7 @@ def test_a_list_in_stored_order_is_caught(procedure: str):
         )
 
     cell = Cell(procedure, "stored order", search)
-    assert too_many([Line(cell, Count(20, count_piece(cell, range(20))[0]))])
+    assert too_many([Line(cell, Count(20, Counter().count(cell, range(20))[0]))])
 
 
 def test_an_audit_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
