@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
 from certificate.certified_runs import by_best_moment, by_quality, by_time, certificate_in, made
 from utilitune.certificate import read_certificate, verify, write_certificate
+from utilitune.certificate.content import FORMAT
 from utilitune.errors import DataError, UsageError
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
@@ -34,6 +36,7 @@ CASES = {
     "a sample": (by_time, {"population": Population.INFINITE}),
     "a sample, with search": (by_time, {"population": Population.INFINITE, "search": SearchRules()}),
     "a fixed set": (by_time, {"options": {"configurations": 6}}),
+    "a large fixed set": (by_time, {"options": {"configurations": 120}}),
     "proposals": (by_time, {"options": {"proposals": 0.5}, "population": Population.INFINITE}),
     "another method": (by_time, {"search": SearchRules(method="random")}),
     "quality": (by_quality, {}),
@@ -132,6 +135,14 @@ def test_what_is_no_certificate_is_refused_in_a_sentence(tmp_path, data):
     path = tmp_path / "certificate.json.gz"
     path.write_bytes(data)
     with pytest.raises(DataError, match="certificate"):
+        read_certificate(path)
+
+
+@pytest.mark.parametrize(("version", "advice"), [(1, "certify the run again"), (99, "newer version")])
+def test_another_format_is_refused_with_what_to_do(tmp_path, version, advice):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps({"format": FORMAT, "version": version}), encoding="utf-8")
+    with pytest.raises(DataError, match=advice):
         read_certificate(path)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "utilitune-certificate"
-VERSION = 3
+VERSION = 4
 LARGEST_BYTES = 512 * 2**20
 """A certificate that is larger when it is unpacked is refused."""
 
@@ -122,10 +122,16 @@ def read_certificate(path: Path) -> dict[str, Any]:
         raise DataError("this is no certificate: it holds no valid JSON", path=path) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or _too_deep(content):
         raise DataError("this is no certificate of Utilitune", path=path)
-    if content.get("version") != VERSION:
+    version = content.get("version")
+    if version != VERSION:
+        earlier = isinstance(version, int) and version < VERSION
         raise DataError(
-            f"this certificate has the format {content.get('version')!r}, and only {VERSION} is known here: "
-            "check it with a newer version",
+            f"this certificate has the format {version!r}, and only {VERSION} is known here: "
+            + (
+                "certify the run again, or check it with the version that made it"
+                if earlier
+                else "check it with a newer version"
+            ),
             path=path,
         )
     return content

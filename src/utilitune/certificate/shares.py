@@ -8,7 +8,7 @@ from dataclasses import dataclass
 GAIN = 0.02
 FEW = 100
 OF_FEW = {"lower": 0.02, "upper": 0.13, "paired": 0.85}
-OF_MANY = {"lower": 0.3, "upper": 0.4, "paired": 0.3}
+OF_MANY = {"lower": 0.1, "upper": 0.8, "paired": 0.1}
 GROWING = {"lower": 0.2, "upper": 0.6, "paired": 0.2}
 GIVEN_PART, CHOSEN_PART, LISTED_CHOSEN_PART = 0.1, 0.4, 0.1
 LEVELS = {"draw": 100.0, "chosen": 20.0}
