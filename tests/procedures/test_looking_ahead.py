@@ -12,7 +12,7 @@ from utilitune.domain import RunRequest
 from utilitune.procedures.engine import BegunRun, Halt, Origin
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LookAhead
-from utilitune.procedures.wager import WagerEngine
+from utilitune.procedures.wager import WagerEngine, engine, foresight
 from utilitune.procedures.wager.foresight import FIRST_LEADS, LEADS_PER_RUN, Ledger, _is_likely, copied
 
 ROWS = 60
@@ -138,6 +138,24 @@ def test_imagined_outcomes_leave_no_trace():
         assert np.array_equal(old, new[: len(old)])
     assert game.engine.progress() == state
     assert game.engine.imagined_rounds > 0
+
+
+def test_a_game_of_imagination_is_not_begun_anew_for_every_configuration(monkeypatch):
+    game = Game()
+    for _ in range(3 * ROWS):
+        assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+        game.busy.begin(game.engine.needed())
+        game.end(next(iter(game.busy.requests.values())))
+    game.engine.advance(ENDLESS)
+    begun = []
+
+    def foresee(*given):
+        begun.append(given)
+        return foresight.foresee(*given)
+
+    monkeypatch.setattr(engine, "foresee", foresee)
+    assert len(game.engine.likely(10 * ROWS)) > ROWS
+    assert len(begun) < 8
 
 
 @pytest.mark.parametrize("imagined", [0, 40, 90])

@@ -53,6 +53,7 @@ class Driver:
     def __init__(self, live: LiveRun, backend: Backend, paused: PausedRuns | None = None) -> None:
         self._live = live
         self._backend = backend
+        self._telling = backend if isinstance(backend, TellsNews) else None
         self._paused = paused or PausedRuns.none()
         self._rules = live.task.rules
         self._jobs: dict[int, UnderWay] = {}
@@ -216,7 +217,7 @@ class Driver:
 
     def _keep_news(self) -> None:
         """Keep what happened to a cluster."""
-        for kind, text in self._backend.news() if isinstance(self._backend, TellsNews) else ():
+        for kind, text in () if self._telling is None else self._telling.news():
             if kind == CALIBRATION:
                 self._live.store.keep_fact(kind, text)
             else:

@@ -328,18 +328,19 @@ class LiveRun:
 
     def land(self, ended: Sequence[tuple[UnderWay, RunOutcome]]) -> None:
         """Runs have ended: store all of them, then let them count."""
-        for run, outcome in ended:
-            self.drop(run)
-            record = RunRecord(
-                run.request,
-                outcome,
-                seed=run.invocation.seed,
-                started_at=run.started_at,
-                ended_at=time.time(),
-                speculative=run.ahead,
-            )
-            self.store.add_run(record)
-            self.spending.note(outcome)
+        with self.store.together() if len(ended) > 1 else contextlib.nullcontext():
+            for run, outcome in ended:
+                self.drop(run)
+                record = RunRecord(
+                    run.request,
+                    outcome,
+                    seed=run.invocation.seed,
+                    started_at=run.started_at,
+                    ended_at=time.time(),
+                    speculative=run.ahead,
+                )
+                self.store.add_run(record)
+                self.spending.note(outcome)
         for run, outcome in ended:
             self.asker.hear(Ended(run.request, outcome))
             self._judge_failure(run, outcome)

@@ -9,7 +9,8 @@ Three rules keep useless runs few:
 - **No more guesses than facts.** With n runs known, at most `FEWEST_BEGUN` + n/5 are under way. Guesses that
   rest on a few runs are bad ones: nobody good is known yet, so captimes are too long.
 - **A list grows old** by what is heard: it is made anew when an eighth of all workers have brought a result.
-- **Looking ahead must not keep the coordinator from its work**: it takes at most a fifth of its time.
+- **Looking ahead must not keep the coordinator from its work**: it takes at most a fifth of its time,
+  a few rounds for each list aside.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ OLD_AFTER = 8
 
 ROUND_S = 20e-6
 """About what a round of looking ahead takes, in seconds."""
+
+FREE_ROUNDS = 16
+"""So many rounds of looking ahead are always made: with few workers a list takes no more than that."""
 
 TIME_SHARE = 0.2
 """The part of the coordinator's time that looking ahead may take."""
@@ -120,7 +124,8 @@ class LookAhead:
         self._listed = deque(self._evidence.lacking(likely))
         self._listed_at, self._listed_for = self._heard, slots
         rounds = self._engine.imagined_rounds - before
-        self._next_at_s = now_s + rounds * ROUND_S * (1.0 - TIME_SHARE) / TIME_SHARE
+        took_s = max(0, rounds - FREE_ROUNDS) * ROUND_S
+        self._next_at_s = now_s + took_s * (1.0 - TIME_SHARE) / TIME_SHARE
 
     def _take(self, room: int, found: NextRuns, begun: Begun) -> None:
         """Take runs that are neither known, nor under way, nor needed; they stay listed until they are."""

@@ -71,11 +71,11 @@ class Fingerprint(NamedTuple):
         seen = _seen(path)
         return cls(*seen, content_digest(path))
 
-    def still_of(self, path: Path) -> Fingerprint | None:
+    def still_of(self, path: str) -> Fingerprint | None:
         """The same content under its present circumstances; None if the content is another one."""
         if _seen(path) == self[:4]:
             return self
-        now = Fingerprint.of(path)
+        now = Fingerprint.of(Path(path))
         return now if now.digest == self.digest else None
 
 
@@ -88,7 +88,7 @@ class FileWatch:
     """
 
     def __init__(self, directory: Path, known: Known | None = None) -> None:
-        self._directory = directory
+        self._directory = os.fspath(directory)
         self._before = known
         self._known: dict[str, Fingerprint] = {}
 
@@ -98,12 +98,12 @@ class FileWatch:
         Raises:
             InputChangedError: It has changed, or is gone.
         """
-        path = self._directory / name
+        path = os.path.join(self._directory, name)  # noqa: PTH118 - asked twice for every run
         if self._before is not None:
             self._known, self._before = {**self._before(), **self._known}, None
         try:
             known = self._known.get(name)
-            now = Fingerprint.of(path) if known is None else known.still_of(path)
+            now = Fingerprint.of(Path(path)) if known is None else known.still_of(path)
         except OSError:
             raise InputChangedError(name, gone=True) from None
         if now is None:
@@ -120,8 +120,8 @@ class ProgramWatch:
     """
 
     def __init__(self, directory: Path, known: Mapping[str, Fingerprint]) -> None:
-        self._directory = directory
         self._known = dict(known)
+        self._paths = {name: os.fspath(directory / name) for name in known}
 
     @classmethod
     def of(cls, scenario: Scenario) -> ProgramWatch:
@@ -150,10 +150,10 @@ class ProgramWatch:
         """The files that have changed since the last look."""
         found = []
         for name, known in self._known.items():
-            path = self._directory / name
+            path = self._paths[name]
             try:
                 now = known.still_of(path)
-                self._known[name] = now or Fingerprint.of(path)
+                self._known[name] = now or Fingerprint.of(Path(path))
             except OSError:
                 continue  # it is just being replaced, or gone for good, which the next run will say
             if now is None:
@@ -209,6 +209,6 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _seen(path: Path) -> tuple[int, int, int, int]:
-    found = path.stat()
+def _seen(path: str | Path) -> tuple[int, int, int, int]:
+    found = os.stat(path)  # noqa: PTH116 - asked for every run
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino

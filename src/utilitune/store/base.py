@@ -1,7 +1,8 @@
 """The seam between a run and the place where it is kept, and how much output is kept.
 
 A `StoreReader` answers questions, also while another process writes. A `Store` also writes; it has one
-owner. Every write is complete when its method returns: a process killed right after loses nothing of it.
+owner. Every write is complete when its method returns, or when the block ends in which several are made
+`together`: a process killed right after loses nothing of it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from utilitune.errors.outside import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunStatus, StopReason
@@ -125,6 +127,9 @@ class Store(StoreReader, Protocol):
 
     def add_run(self, record: RunRecord) -> int:
         """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """A block for several writes: they are complete at its end, however it ends."""
 
     def add_progress(self, progress: Progress) -> None:
         """Add a point to the trajectory."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 from collections import Counter
@@ -23,6 +24,7 @@ from utilitune.store.records import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from utilitune.domain import PhaseRecord, Progress, StopReason
@@ -81,6 +83,10 @@ class MemoryStore:
         sequence = len(self._runs)
         self._runs.append(replace(record, outcome=self._allowance.trim(record.outcome), sequence=sequence))
         return sequence
+
+    def together(self) -> AbstractContextManager[None]:
+        """A block for several writes; here each is complete at once."""
+        return contextlib.nullcontext()
 
     def add_progress(self, progress: Progress) -> None:
         """Add a point to the trajectory."""

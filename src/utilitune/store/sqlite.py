@@ -8,10 +8,11 @@
       pulse             how far the latest start has come (see `pulse`)
       stop-requested    appears when somebody asks the writer to stop; others like it, see `requests`
 
-Each write is one committed transaction in write-ahead mode with `synchronous=NORMAL`. A process killed at any
-moment loses nothing that was committed. A power failure may cost the last commits but leaves an intact,
-earlier state; as the procedure's own state is rebuilt from the file, the lost runs are simply made again. A
-writer that closes in good order leaves a single plain file that can be copied or read from anywhere.
+Each write is one committed transaction in write-ahead mode with `synchronous=NORMAL`; runs that end together
+share one. A process killed at any moment loses nothing that was committed. A power failure may cost the last
+commits but leaves an intact, earlier state; as the procedure's own state is rebuilt from the file, the lost
+runs are simply made again. A writer that closes in good order leaves a single plain file that can be copied
+or read from anywhere.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from utilitune.store.records import (
 )
 from utilitune.store.requests import REQUEST_NAMES, FolderRequests
 from utilitune.store.sqlite_errors import DATABASE_NAME, damaged, explaining
+from utilitune.store.writing import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -203,8 +205,8 @@ class RunFolder(RunFolderReader):
     def __init__(self, folder: Path, connection: sqlite3.Connection, lock: FolderLock) -> None:
         super().__init__(folder, connection)
         self._lock = lock
-        [(next_sequence,)] = self._rows("SELECT coalesce(max(sequence), -1) + 1 FROM runs")
-        self._next_sequence = int(next_sequence)
+        self._writer = Writer(folder, connection)
+        self._next_sequence = self._stored_runs()
         try:
             self._pulse = Pulse(folder / PULSE_NAME)
         except OSError as error:
@@ -216,11 +218,9 @@ class RunFolder(RunFolderReader):
         """Note that the run was started with these settings, and forget an old request to stop."""
         machine = facts.machine().facts
         before = self.sessions()
-        if (
-            before and before[-1].elapsed_s is not None
-        ):  # it was killed: what is known of it is overwritten now
-            self._write(schema.INSERT_DURATION, len(before), before[-1].elapsed_s)
-        self._write(
+        if before and before[-1].elapsed_s is not None:  # killed: what is known of it is overwritten now
+            self._writer.write(schema.INSERT_DURATION, len(before), before[-1].elapsed_s)
+        self._writer.write(
             schema.INSERT_SESSION, time.time(), to_json(settings), to_json(facts.versions()), to_json(machine)
         )
         self._note_missing()
@@ -230,11 +230,11 @@ class RunFolder(RunFolderReader):
     def end_session(self, stop: StopReason | None = None) -> None:
         """Note that the current session ended, and why."""
         code, advice = (None, None) if stop is None else (stop.code, storable(stop.advice))
-        with self._transaction():
-            [(number,)] = self._connection.execute("SELECT max(number) FROM sessions")
-            self._connection.execute(schema.END_SESSION, (time.time(), code, advice))
+        with self._writer.all_or_nothing() as connection:
+            [(number,)] = connection.execute("SELECT max(number) FROM sessions")
+            connection.execute(schema.END_SESSION, (time.time(), code, advice))
             if number is not None:
-                self._connection.execute(schema.INSERT_DURATION, (number, self._pulse.elapsed_s()))
+                connection.execute(schema.INSERT_DURATION, (number, self._pulse.elapsed_s()))
 
     def _note_missing(self) -> None:
         """Say so where runs are missing that were stored; they are made again where they are needed."""
@@ -253,8 +253,8 @@ class RunFolder(RunFolderReader):
             (each.index, to_json(each.assignment), each.origin.value, each.first_position, each.drawn_at)
             for each in records
         ]
-        with self._transaction():
-            self._connection.executemany(schema.INSERT_CONFIGURATION, rows)
+        with self._writer.all_or_nothing() as connection:
+            connection.executemany(schema.INSERT_CONFIGURATION, rows)
 
     def add_run(self, record: RunRecord) -> int:
         """Keep a run and return its sequence number; its configuration must be kept, else `ValueError`."""
@@ -264,23 +264,40 @@ class RunFolder(RunFolderReader):
         has_solution = outcome.quality is not None or outcome.bound is not None
         if outcome.output_tail or has_solution or outcome.trace or outcome.continued_s:
             output = (sequence, not outcome.failed, outcome.output_tail)
-            with self._transaction():
-                self._connection.execute(schema.INSERT_RUN, row)
+            with self._writer.all_or_nothing() as connection:
+                connection.execute(schema.INSERT_RUN, row)
                 if outcome.output_tail:
-                    self._connection.execute(schema.INSERT_OUTPUT, output)
+                    connection.execute(schema.INSERT_OUTPUT, output)
                 if has_solution:
-                    solution = (sequence, outcome.quality, outcome.bound)
-                    self._connection.execute(schema.INSERT_SOLUTION, solution)
+                    connection.execute(schema.INSERT_SOLUTION, (sequence, outcome.quality, outcome.bound))
                 if outcome.trace:
                     points = json.dumps(outcome.trace, separators=(",", ":"))
-                    self._connection.execute(schema.INSERT_TRACE, (sequence, points))
+                    connection.execute(schema.INSERT_TRACE, (sequence, points))
                 if outcome.continued_s:
-                    self._connection.execute(schema.INSERT_CONTINUATION, (sequence, outcome.continued_s))
+                    connection.execute(schema.INSERT_CONTINUATION, (sequence, outcome.continued_s))
         else:
-            self._write(schema.INSERT_RUN, *row)
+            self._writer.write(schema.INSERT_RUN, *row)
         self._next_sequence = sequence + 1
-        self._pulse.beat(self._next_sequence)
+        if not self._connection.in_transaction:
+            self._pulse.beat(self._next_sequence)
         return sequence
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep all that is added in the block by one commit at its end, however it ends."""
+        before = self._next_sequence
+        try:
+            with self._writer.together():
+                yield
+        except BaseException:
+            self._next_sequence = before  # if nobody can be asked
+            self._next_sequence = self._stored_runs()
+            raise
+        finally:
+            self._pulse.beat(self._next_sequence)
+
+    def _stored_runs(self) -> int:
+        return int(next(self._rows("SELECT coalesce(max(sequence), -1) + 1 FROM runs"))[0])
 
     def add_progress(self, progress: Progress) -> None:
         """Add a point to the trajectory."""
@@ -298,29 +315,29 @@ class RunFolder(RunFolderReader):
             self._next_sequence,
         )
         if progress.gain is None:
-            self._write(schema.INSERT_PROGRESS, *row)
+            self._writer.write(schema.INSERT_PROGRESS, *row)
             return
-        with self._transaction():
-            self._connection.execute(schema.INSERT_PROGRESS, row)
-            self._connection.execute(schema.INSERT_GAIN, (progress.gain,))
+        with self._writer.all_or_nothing() as connection:
+            connection.execute(schema.INSERT_PROGRESS, row)
+            connection.execute(schema.INSERT_GAIN, (progress.gain,))
 
     def keep_fact(self, name: str, value: str) -> None:
         """Keep something about the whole run, in place of what was kept by that name before."""
-        self._write(schema.INSERT_FACT, name, value)
+        self._writer.write(schema.INSERT_FACT, name, value)
 
     def nominate(self, configuration: int) -> int:
         """Keep that a configuration is nominated; return the nomination's number, from 1."""
         number = len(self.nominations()) + 1
-        self._write(schema.INSERT_NOMINATION, number, configuration)
+        self._writer.write(schema.INSERT_NOMINATION, number, configuration)
         return number
 
     def add_phase(self, phase: PhaseRecord) -> None:
         """Keep where the procedure stood at the end of a phase; its number must be new, else `ValueError`."""
-        self._write(schema.INSERT_PHASE, *astuple(phase))
+        self._writer.write(schema.INSERT_PHASE, *astuple(phase))
 
     def add_event(self, kind: str, text: str) -> None:
         """Keep a warning or a similar message."""
-        self._write(schema.INSERT_EVENT, kind, storable(text), time.time())
+        self._writer.write(schema.INSERT_EVENT, kind, storable(text), time.time())
 
     def close(self) -> None:
         """Leave one plain file behind and let the folder go; a second call does nothing."""
@@ -330,22 +347,6 @@ class RunFolder(RunFolderReader):
         super().close()
         self._pulse.close()
         self._lock.release()
-
-    def _write(self, statement: str, *values: Any) -> None:  # noqa: ANN401 - whatever SQLite can hold
-        with explaining(self.folder):
-            self._connection.execute(statement, values)
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[None]:
-        with explaining(self.folder):
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:  # a second Ctrl-C must not leave it open either
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
 
 
 def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | None = None) -> RunFolder:

@@ -21,7 +21,7 @@ def expect(condition: object, sentence: str) -> None:
 
 
 @contextmanager
-def expect_error(kind: type[Exception], sentence: str) -> Iterator[None]:
+def expect_error(kind: type[BaseException], sentence: str) -> Iterator[None]:
     """Raise `ContractError` with this sentence unless the block raises this kind of error."""
     try:
         yield

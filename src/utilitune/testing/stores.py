@@ -107,6 +107,25 @@ class StoreSuite(Suite):
         expect(latest == [len(stored)], "`since` gave other failed runs")
         store.close()
 
+    def test_runs_may_be_stored_together(self) -> None:
+        """They are numbered as ever, and those added before an interruption are kept."""
+        store = self._filled()
+        first, second, third = (
+            RunRecord(RunRequest(0, position, 1.0), RunOutcome(RunStatus.FINISHED, 0.5, output_tail="x"))
+            for position in range(3)
+        )
+        with store.together():
+            numbers = [store.add_run(first), store.add_run(second)]
+        expect(numbers == [0, 1], f"runs that were stored together were numbered {numbers}")
+        with expect_error(KeyboardInterrupt, "an interruption must come out"), store.together():
+            _add_and_interrupt(store, third)
+        with expect_error(ValueError, "a run of an unknown configuration must be refused"), store.together():
+            store.add_run(replace(first, request=RunRequest(9, 0, 1.0)))
+        stored = [replace(record, sequence=number) for number, record in enumerate((first, second, third))]
+        expect(list(store.runs()) == stored, "runs that were added before an interruption are not there")
+        expect(store.add_run(first) == 3, "the run after an interruption has another number")
+        store.close()
+
     def test_progress_phases_and_messages_come_back_in_order(self) -> None:
         """Each with the number of runs stored before it, where that belongs to it."""
         store = self._filled()
@@ -171,3 +190,8 @@ class StoreSuite(Suite):
         expect(session.settings == {"workers": 2}, "the settings of a session did not come back")
         expect(session.stop == StopReason("budget", "more time"), "a second end must change nothing")
         store.close()
+
+
+def _add_and_interrupt(store: Store, record: RunRecord) -> None:
+    store.add_run(record)
+    raise KeyboardInterrupt

@@ -80,14 +80,12 @@ class Writer:
         )
 
     def add_runs(self, each: int, start: int = 0, configurations: range | None = None) -> None:
-        """Runs on the instances from `start` on; one transaction, for a test cannot wait for thousands."""
+        """Runs on the instances from `start` on; one commit, for a test cannot wait for thousands."""
         chosen = range(len(self._speed)) if configurations is None else configurations
-        with self.store._transaction():
-            self.store._transaction = _within  # type: ignore[method-assign]
+        with self.store.together():
             for number in chosen:
                 for position in range(start, start + each):
                     self.store.add_run(self._run(number, position))
-            del self.store._transaction
 
     def _run(self, number: int, position: int) -> RunRecord:
         time_s = float(self._speed[number] * self._rng.lognormal(0.0, 0.7))
@@ -124,18 +122,6 @@ class Writer:
     def end(self) -> None:
         self.store.end_session(StopReason("wall-limit", "The wall-clock budget is spent."))
         self.store.close()
-
-
-class _Within:
-    """Stands for a transaction inside another one."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-def _within() -> _Within:
-    return _Within()
 
 
 def small_run(place: Path, *, hostile: bool = False, configurations: int = 30, end: bool = True) -> Writer:

@@ -34,7 +34,16 @@ from utilitune.procedures.wager import rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.beginning import new_play
 from utilitune.procedures.wager.capital import gap_bound, lower_now, refresh_upper
-from utilitune.procedures.wager.foresight import ENDED, FEW, NO_ARENA, Foreseen, UnderWay, copied, foresee
+from utilitune.procedures.wager.foresight import (
+    ENDED,
+    FEW,
+    NO_ARENA,
+    ROOM_AHEAD,
+    Foreseen,
+    UnderWay,
+    copied,
+    foresee,
+)
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
 from utilitune.procedures.wager.leader import best_proved, note_equal, place, settle, try_largest_lower
 from utilitune.procedures.wager.roster import Roster
@@ -336,6 +345,7 @@ class WagerEngine:
     def _foresee(self, count: int, begun: Sequence[BegunRun]) -> Foreseen:
         """Play on in imagination; where something outgrows its place, make more room and begin anew."""
         under_way = UnderWay.of(begun)
+        self._make_room()
         while True:
             self._play = self._play._replace(evidence=self._evidence.arrays)
             imagined = copied(self._play)
@@ -347,6 +357,20 @@ class WagerEngine:
                 self._extend_arena()
             elif not isinstance(self._evidence, RecordedEvidence):
                 self._evidence.reserve(int(found.configuration[-1]), int(found.position[-1]))
+
+    def _make_room(self) -> None:
+        """Make room for as many runs of each configuration as are likely to be imagined.
+
+        A game that meets a run without a place begins anew, and with many workers there would be many such.
+        """
+        if isinstance(self._evidence, RecordedEvidence):
+            return
+        arms = self._play.arms[: self.added]
+        self._evidence.reserve(int(arms["row"].max()), 0)
+        room = self._evidence.arrays.room
+        wanted = np.minimum(arms["first"] + 2 * arms["runs"] + ROOM_AHEAD, self._evidence.positions)
+        for i in np.flatnonzero(wanted > room[arms["row"]]).tolist():
+            self._evidence.reserve(int(arms["row"][i]), int(wanted[i]) - 1)
 
     def _contributions(self) -> NDArray[np.float64]:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""

@@ -46,6 +46,9 @@ OTHERS_AHEAD = 1
 FEW = 32
 """Where no more runs are wanted than this and fewer are foreseen, those next in line make up for it."""
 
+ROOM_AHEAD = 8
+"""The evidence is given places for so many runs of a configuration more than twice as many as it has had."""
+
 ENDED, NO_PLACE, NO_ARENA = range(3)
 """Why a game ended: it has found enough or is over; the evidence, or the arena, has no place for a run."""
 
