@@ -38,14 +38,27 @@ def print_result(result: RunResult) -> None:
         prose(console, result.stop_reason.advice, indent=2)
     if result.note:
         prose(console, result.note, indent=2)
-    for failures in result.standing.failures:
-        prose(console, f"Failures: {failures.sentence()}", style="yellow")
-    for warning in result.warnings:
-        prose(console, f"Warning: {warning}", style="yellow")
+    for sentence in _troubles(result):
+        prose(console, sentence, style="yellow")
     if result.folder is not None:
-        argument = shlex.quote(str(result.folder))
         after = "next: utilitune report, serve, best, show, runs or evaluate"
-        prose(console, f"Kept in {result.folder}; {after} {argument}")
+        prose(console, f"Kept in {result.folder}; {after} {_argument(result)}")
+
+
+def _troubles(result: RunResult) -> Iterator[str]:
+    """Failed runs, with a way to see what one of them printed, and warnings."""
+    for failures in result.standing.failures:
+        yield f"Failures: {failures.sentence()}"
+        if result.folder is not None:
+            place = f"{_argument(result)} {failures.example_configuration}"
+            yield f"What such runs printed: utilitune show {place} --output"
+    for warning in result.warnings:
+        yield f"Warning: {warning}"
+
+
+def _argument(result: RunResult) -> str:
+    """The run folder, as a shell reads it."""
+    return shlex.quote(str(result.folder))
 
 
 def utility_sentences(result: RunResult) -> Iterator[str]:

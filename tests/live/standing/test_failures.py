@@ -81,6 +81,34 @@ def test_an_instance_that_all_failures_share():
     assert crashes.sentence() == "2 crashes, all on instance-4"
 
 
+def test_several_instances_on_which_nothing_works():
+    crashed = [(index, position, RunStatus.CRASHED) for index in (0, 1, 3) for position in (2, 5, 7)]
+    fine = [(index, position, RunStatus.FINISHED) for index in (0, 1, 3) for position in (1, 3)]
+    store = _store([*fine, *crashed])
+    (crashes,) = failures_of(store, store.configurations(), lambda position: f"p{position}.c")
+    assert crashes.sentence() == "9 crashes, all on 3 instances where nothing works (p2.c, p5.c and 1 more)"
+    assert crashes.example_configuration == 3
+
+
+def test_instances_on_which_something_works_are_not_to_blame():
+    crashed = [(index, position, RunStatus.CRASHED) for index in (0, 1, 3) for position in (2, 5)]
+    store = _store([*crashed, (4, 5, RunStatus.TIMEOUT)])
+    (crashes,) = failures_of(store, store.configurations())
+    assert "instances" not in crashes.sentence()
+
+
+def test_instances_that_only_one_configuration_was_run_on_prove_nothing():
+    store = _store([(0, 2, RunStatus.CRASHED), (1, 5, RunStatus.CRASHED), (3, 7, RunStatus.CRASHED)])
+    (crashes,) = failures_of(store, [])
+    assert crashes.sentence() == "3 crashes"
+
+
+def test_an_instance_that_works_for_somebody_is_not_to_blame():
+    store = _store([(0, 4, RunStatus.CRASHED), (1, 4, RunStatus.CRASHED), (2, 4, RunStatus.FINISHED)])
+    (crashes,) = failures_of(store, [])
+    assert crashes.sentence() == "2 crashes"
+
+
 def test_without_failures_there_is_nothing_to_tell():
     assert failures_of(_store([(0, 0, RunStatus.TIMEOUT)]), []) == ()
 

@@ -29,6 +29,11 @@ _LARGEST_INNOCENT_SHARE = 0.5
 """A cause that more of the blameless configurations have than this explains nothing."""
 _MORE_TRIED = 0.1
 """A cause is looked for again once the number of configurations that were tried has grown by this share."""
+_MORE_FAILED = 0.25
+"""Instances on which nothing works are looked for again once the failed runs have grown by this share."""
+_MOST_INSTANCES = 50
+"""Where runs fail on more instances than this, it is no matter of a few bad ones."""
+_NAMED = 2
 _LONGEST = 80
 
 
@@ -43,6 +48,7 @@ class Failures:
         cause: What they have in common, such as "all with heuristicsOnOff = on"; empty if nothing fits.
         detail: The most frequent sentence on why they failed.
         example: Sequence number of one of them.
+        example_configuration: The number of its configuration.
     """
 
     status: RunStatus
@@ -51,6 +57,7 @@ class Failures:
     cause: str
     detail: str
     example: int
+    example_configuration: int
 
     def sentence(self) -> str:
         """The failures in words, such as "39 crashes, all with heuristicsOnOff = on"."""
@@ -67,6 +74,7 @@ class Failures:
             "cause": self.cause,
             "detail": self.detail,
             "example_run": self.example,
+            "example_configuration": self.example_configuration,
             "sentence": self.sentence(),
         }
 
@@ -97,6 +105,7 @@ def failures_of(
         if kind.needs_a_cause(len(tried)):
             assignments = {record.index: record.assignment for record in records if record.index in tried}
             kind.cause = common_cause(kind.configurations, assignments)
+        kind.look_at_instances(store)
     found = [kind.described(status, instance_name) for status, kind in known.kinds.items()]
     return tuple(sorted(found, key=lambda each: -each.count))
 
@@ -107,19 +116,22 @@ class _Kind:
 
     count: int = 0
     example: int = 0
+    example_configuration: int = 0
     cause: str = ""
     configurations: set[int] = field(default_factory=set)
-    positions: set[int] = field(default_factory=set)
+    positions: dict[int, set[int]] = field(default_factory=dict)
     details: Counter[str] = field(default_factory=Counter)
+    nothing_works: bool = False
     _looked_for: tuple[int, int] = (0, 0)
+    _looked_after: int = 0
 
     def take(self, run: FailedRun) -> None:
         self.count += 1
-        self.example = run.sequence
+        self.example, self.example_configuration = run.sequence, run.configuration
         self.configurations.add(run.configuration)
         self.details[run.detail] += 1
-        if len(self.positions) <= 1:  # whether there is only one is all that counts
-            self.positions.add(run.position)
+        if len(self.positions) <= _MOST_INSTANCES:
+            self.positions.setdefault(run.position, set()).add(run.configuration)
 
     def needs_a_cause(self, tried: int) -> bool:
         """Whether other configurations have failed since, or clearly more were tried."""
@@ -129,16 +141,35 @@ class _Kind:
         self._looked_for = (len(self.configurations), tried)
         return True
 
+    def look_at_instances(self, store: StoreReader) -> None:
+        """Whether all failed on a few instances where no run has worked, of whatever configuration."""
+        if self.count < self._looked_after * (1.0 + _MORE_FAILED):
+            return
+        self._looked_after = self.count
+        tried_again = sum(len(each) >= _FEWEST_CONFIGURATIONS for each in self.positions.values())
+        self.nothing_works = 2 * tried_again >= len(self.positions) <= _MOST_INSTANCES and all(
+            run.outcome.failed for position in self.positions for run in store.runs(position=position)
+        )
+
+    def _place(self, instance_name: Callable[[int], str]) -> str:
+        """The instances that are to blame, in words; empty if there are none."""
+        if len(self.configurations) < _FEWEST_CONFIGURATIONS or not self.nothing_works:
+            return ""
+        names = [_short(instance_name(position)) for position in sorted(self.positions)]
+        if len(names) == 1:
+            return f"all on {names[0]}"
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        return f"all on {len(names)} instances where nothing works ({', '.join(names[:_NAMED])}{more})"
+
     def described(self, status: RunStatus, instance_name: Callable[[int], str]) -> Failures:
-        several = len(self.configurations) >= _FEWEST_CONFIGURATIONS and len(self.positions) == 1
-        place = f"all on {_short(instance_name(next(iter(self.positions))))}" if several else ""
         return Failures(
             status=status,
             count=self.count,
             configurations=len(self.configurations),
-            cause=self.cause or place,
+            cause=self._place(instance_name) or self.cause,
             detail=" ".join(self.details.most_common(1)[0][0].split()),
             example=self.example,
+            example_configuration=self.example_configuration,
         )
 
 
