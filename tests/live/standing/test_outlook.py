@@ -43,6 +43,14 @@ def test_a_power_law_is_continued():
     assert "The ε asked for is about 10 min away." in found.sentence()
 
 
+def test_what_is_proved_is_not_zero_seconds_away():
+    points = trajectory(0.5)
+    found = outlook_of(points, Limits(target_epsilon=2 * points[-1].epsilon))
+    assert found is not None
+    assert "The ε asked for is proved." in found.sentence()
+    assert "away" not in found.sentence()
+
+
 @pytest.mark.parametrize("points", [[], [POINT], [replace(POINT, epsilon=1.0)] * 9, [POINT] * 2])
 def test_nothing_is_told_of_too_little(points: list[Progress]):
     assert outlook_of(points, Limits()) is None

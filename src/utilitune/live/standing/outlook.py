@@ -58,7 +58,8 @@ class Outlook:
         falling: Whether ε is falling.
         reason: Why it has stopped falling, in a sentence; empty while it falls.
         next_step_s: Seconds until ε is 0.01 smaller; None if unknown or not in reach.
-        target_s: Seconds until the ε asked for; None without one, if unknown, or not in reach.
+        target_s: Seconds until the ε asked for, 0 where it is proved; None without one, if unknown, or not in
+            reach.
     """
 
     falling: bool
@@ -71,7 +72,9 @@ class Outlook:
         parts = [self.reason] if self.reason else []
         if self.next_step_s is not None:
             parts.append(f"The next {STEP:g} of ε will take about {_about(self.next_step_s)}.")
-        if self.target_s is not None:
+        if self.target_s == 0:
+            parts.append("The ε asked for is proved.")
+        elif self.target_s is not None:
             parts.append(f"The ε asked for is about {_about(self.target_s)} away.")
         return " ".join(parts)
 
