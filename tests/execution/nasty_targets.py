@@ -149,6 +149,17 @@ def parricide() -> None:
     burn()
 
 
+def stops_its_supervisor() -> None:
+    os.kill(os.getppid(), signal.SIGSTOP)
+    burn()
+
+
+def stops_its_supervisor_again_and_again() -> None:
+    supervisor = os.getppid()
+    while os.getppid() == supervisor:
+        os.kill(supervisor, signal.SIGSTOP)
+
+
 def bomb() -> None:
     """Four generations of two children each; all stay."""
     for _ in range(4):

@@ -108,10 +108,11 @@ def test_a_run_whose_supervisors_keep_dying_counts_as_killed():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_a_program_that_kills_its_supervisor_has_crashed():
-    """It once ended the whole search, and every resume of it."""
+@pytest.mark.parametrize("kind", ["parricide", "stops_its_supervisor_again_and_again"])
+def test_a_program_that_lets_no_supervisor_live_has_crashed(kind):
+    """It once ended the whole search, or hung it, and every resume of it."""
     mark = secrets.token_hex(8)
-    argv = (sys.executable, "-I", "-S", NASTY, "parricide")
+    argv = (sys.executable, "-I", "-S", NASTY, kind)
     rules = VerdictRules(exit_codes=frozenset({0}), answer_pattern="^s (.*)", answers={"some": "SAT"})
     target = CommandTarget(argv, environment={MARK: mark}, rules=rules)
     made = RunRules(target, Measure.CPU)

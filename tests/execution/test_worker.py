@@ -92,6 +92,7 @@ def test_a_tree_that_has_waited_for_many_children_is_stopped_at_its_captime(back
         "bomb",
         "hop_forever",
         "escape_forever",
+        "stops_its_supervisor",
         "stopped_forever",
         "zombies_forever",
         "flood_forever",

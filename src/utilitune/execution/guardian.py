@@ -6,6 +6,9 @@ guardian, whatever its session and its environment, and is ended (`chasing`). On
 too, and with it the connection to the coordinator: whoever hears of a dead supervisor finds nothing left of
 its run.
 
+A program may also *stop* its supervisor (SIGSTOP to its parent), which then neither meters nor ends it. The
+guardian lets it go on, and kills it if that happens again and again.
+
 If the guardian is killed, the supervisor is told by the kernel, ends its run and ends. Only if both are
 killed at once are the runs nobody's; `leftovers` then looks for them by other traces.
 """
@@ -16,6 +19,7 @@ import contextlib
 import ctypes
 import os
 import signal
+import time
 from typing import TYPE_CHECKING
 
 from utilitune.execution.chasing import end_children
@@ -31,6 +35,10 @@ SUPERVISOR_NAME = "ut-supervisor"
 
 PATIENCE_S = 30.0
 _ASKING_S = 3
+_STOPPED_S = 0.2
+"""How long a supervisor stays stopped; whoever stops all of a job has stopped the guardian by then, too."""
+
+_MOST_STOPS = 5
 _PR_SET_PDEATHSIG, _PR_SET_NAME = 1, 15
 _PARENT = 1
 _LEFT_SOMETHING = 3
@@ -77,9 +85,19 @@ def _guard(supervisor: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, ask)
     signal.signal(signal.SIGALRM, lambda *_: send(signal.SIGKILL))
-    _, status = os.waitpid(supervisor, 0)
+    status = _awaited(supervisor, send)
     for number in (signal.SIGTERM, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
     ended = end_children(PATIENCE_S)
     code = os.waitstatus_to_exitcode(status)
     os._exit(_LEFT_SOMETHING if not ended else min(abs(code), 255))
+
+
+def _awaited(supervisor: int, send: Callable[[int], None]) -> int:
+    """How the supervisor has ended; one that is stopped is woken."""
+    stops = 0
+    while os.WIFSTOPPED(status := os.waitpid(supervisor, os.WUNTRACED)[1]):
+        stops += 1
+        time.sleep(_STOPPED_S)
+        send(signal.SIGCONT if stops < _MOST_STOPS else signal.SIGKILL)
+    return status
