@@ -167,6 +167,23 @@ def test_a_file_with_more_lists_than_any_certificate_is_not_taken_apart(tmp_path
         read_certificate(path)
 
 
+@pytest.mark.parametrize("more", [gzip.compress(b"{}"), gzip.compress(b""), b"more"])
+def test_nothing_stands_behind_the_end_of_a_file(searched, tmp_path, more):
+    """Readers differ in what they make of it."""
+    path = tmp_path / "certificate.json.gz"
+    write_certificate(searched, path)
+    path.write_bytes(path.read_bytes() + more)
+    with pytest.raises(DataError, match="behind the end"):
+        read_certificate(path)
+
+
+def test_a_certificate_is_written_in_utf_8(searched, tmp_path):
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(searched), encoding="utf-16")
+    with pytest.raises(DataError, match="no valid JSON"):
+        read_certificate(path)
+
+
 def test_a_key_that_stands_there_twice_is_refused(searched, tmp_path):
     """Every reader would take another one of them."""
     path = tmp_path / "twice.json"

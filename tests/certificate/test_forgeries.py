@@ -11,7 +11,7 @@ import sys
 import numpy as np
 import pytest
 
-from certificate.certified_runs import by_best_moment, by_time, claiming, made, resealed
+from certificate.certified_runs import by_best_moment, by_quality, by_time, claiming, made, resealed
 from utilitune.certificate import betting, verify
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
@@ -139,6 +139,10 @@ def test_a_forger_who_seals_anew_is_found_out_all_the_same(searched):
         ("other entries", resealed(searched, note="trust me")),
         ("nobody knows the objective", resealed(searched, objective={"kind": "luck"})),
         ("about a list, but there is none", resealed(searched, instances={**turned, "listed": None})),
+        (
+            "about a list, but there is none",
+            resealed(searched, instances={**turned, "listed": [], "order": []}),
+        ),
     ]
     told = [(reason, verify(forged)) for reason, forged in wrong]
     assert [reason for reason, verdict in told if verdict.valid] == []
@@ -294,6 +298,15 @@ def test_a_better_moment_that_was_not_reported_is_found_out(tmp_path):
     weaker = copy.deepcopy(content["runs"])
     weaker["trace"] = [[] for _ in weaker["trace"]]
     assert not verify(resealed(content, runs=weaker)).valid
+
+
+def test_runs_are_compared_with_the_default_and_with_nobody_else(tmp_path):
+    """Whatever stood first could be called the default."""
+    content = made(by_quality(tmp_path, utility="compared(to=default, alpha=2)"), tmp_path / "run")
+    configurations = copy.deepcopy(content["configurations"])
+    configurations[0]["origin"] = "user"
+    forged = resealed(content, configurations=configurations, rules={**content["rules"], "default": False})
+    assert "compared with the default" in verify(forged).reason
 
 
 # -- listed spaces -------------------------------------------------------------------------------------------

@@ -142,8 +142,10 @@ def _check_instances(content: Mapping[str, Any]) -> str:
     require(type(seed) is int, "the seed is no whole number")
     require(content["population"] in {"finite", "infinite"}, "nobody knows what the instances stand for")
     listed, order = instances["listed"], instances["order"]
+    require(
+        bool(listed) or content["population"] == "infinite", "the promise is about a list, but there is none"
+    )
     if listed is None:
-        require(content["population"] == "infinite", "the promise is about a list, but there is none")
         return "the instances are made one after the other, each from the seed and its number"
     seen: Counter[str] = Counter()
     ranked = []
@@ -251,6 +253,7 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     require(rules["space_size"] == facts.space_size, "the space has another number of configurations")
     origins = {each["origin"] for each in facts.configurations}
     require(rules["default"] is ("default" in origins), "the default was settled otherwise")
+    require(rules["default"] or not facts.compares, "runs are compared with the default, but there is none")
     chosen = bool(facts.nominations) or bool(origins & {"model", "nominee"})
     require(not facts.nominations or "model" not in origins, "a run has proposals or nominees, never both")
     if facts.shares.fixed:

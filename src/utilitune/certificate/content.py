@@ -62,11 +62,12 @@ _AS_VALUES = 16  # bytes that a character of numbers and short texts takes as a 
 _PIECE = 1 << 20
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
 def canonical(value: Any) -> bytes:  # noqa: ANN401 - any plain value
     """The one spelling of a plain value that is hashed: JSON with sorted keys and no spaces."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    ).encode("ascii")
+    return _CANONICAL.encode(value).encode("ascii")
 
 
 def digest_of(content: Mapping[str, Any]) -> str:
@@ -78,9 +79,8 @@ def digest_of(content: Mapping[str, Any]) -> str:
 def chain_of(runs: Mapping[str, Sequence[Any]], objective: str) -> str:
     """The last link of the chain over all runs."""
     link = hashlib.sha256(FORMAT.encode()).digest()
-    encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
     for run in zip(*(runs[name] for name in COLUMNS[objective]), strict=True):
-        link = hashlib.sha256(link + encode(run).encode("ascii")).digest()
+        link = hashlib.sha256(link + canonical(run)).digest()
     return link.hex()
 
 
@@ -117,7 +117,7 @@ def read_certificate(path: Path) -> dict[str, Any]:
         data = _unpacked(data, path)
     _require_room(data, path)
     try:
-        content = json.loads(data, parse_constant=_no_number, object_pairs_hook=_each_once)
+        content = json.loads(data.decode("utf-8"), parse_constant=_no_number, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise DataError("this is no certificate: it holds no valid JSON", path=path) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT or _too_deep(content):
@@ -157,6 +157,8 @@ def _unpacked(data: bytes, path: Path) -> bytes:
         raise DataError("this certificate is damaged: it cannot be unpacked", path=path) from None
     if not reader.eof:
         raise DataError("this certificate is cut off: get the whole file", path=path)
+    if reader.unused_data:
+        raise DataError("something stands behind the end of this certificate: get the file anew", path=path)
     return b"".join(parts)
 
 

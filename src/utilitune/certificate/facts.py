@@ -112,6 +112,11 @@ class Facts:
         self._judge = _judge_of(content)
         self._take(self._read(content["runs"], content["objective"]["kind"]))
 
+    @property
+    def compares(self) -> bool:
+        """Whether runs are worth something in comparison with those of the default."""
+        return self._judge.compares
+
     # -- runs ----------------------------------------------------------------------------------------------
 
     def _read(self, columns: Mapping[str, Sequence[Any]], objective: str) -> Runs:

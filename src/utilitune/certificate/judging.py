@@ -56,6 +56,8 @@ class ByTime:
         text: The utility.
     """
 
+    compares = False
+
     def __init__(self, text: str) -> None:
         utility = parse_utility(text)
         self.bottom, self.top = float(utility(math.inf)), float(utility(0.0))
@@ -82,6 +84,7 @@ class ByQuality:
 
     def __init__(self, text: str, rules: Mapping[str, Any], order: Sequence[str]) -> None:
         self._worth: SolutionUtility = parse_solution_utility(text)
+        self.compares = DEFAULT in self._worth.references
         self._goal = Goal(rules["better"])
         self._known, self._bounds = rules["references"], rules["bounds"]
         self._limit_s = float(rules["limit_s"])
@@ -90,14 +93,13 @@ class ByQuality:
 
     def intervals(self, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """X and Y of every run; where they are compared with the default, its runs are looked at first."""
-        compares = DEFAULT in self._worth.references
-        if compares:
+        if self.compares:
             for row in np.flatnonzero(runs.configuration == 0).tolist():
                 if self._is_over(runs, row):
                     self._defaults.setdefault(int(runs.position[row]), row)
         least, most = np.full(runs.count, self.bottom), np.full(runs.count, self.top)
         for row in range(runs.count):
-            if not compares or int(runs.position[row]) in self._defaults:
+            if not self.compares or int(runs.position[row]) in self._defaults:
                 least[row], most[row] = self._interval(runs, row)
         return least, most
 
