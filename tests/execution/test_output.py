@@ -87,6 +87,32 @@ def test_a_slow_line_does_not_hold_up_the_run_and_its_match_is_found_later(monke
     assert collector.problem == ""
 
 
+def test_slow_lines_without_end_are_given_up_while_the_run_goes_on(monkeypatch):
+    """The last of them was once taken away twice, which ended the whole search."""
+    monkeypatch.setattr(output, "MOST_WAITING", 5000)
+    monkeypatch.setattr(output, "SLICE_S", 1e-4)
+    hard = b"a" * 40 + b"!\n"
+    collector = collect([hard * 150] * 3, 3, [r"((a+)+)$", "a"])
+    assert "took longer than" in collector.problem
+    assert collector.tail == "a!\n"
+
+
+def test_a_trace_of_slow_lines_without_end_is_given_up(monkeypatch):
+    monkeypatch.setattr(output, "MOST_WAITING", 5000)
+    monkeypatch.setattr(output, "SLICE_S", 1e-4)
+    reading, writing = os.pipe()
+    collector = OutputCollector(reading, 10, [], output.Tracer([r"((a+)+)$", None, None], lambda: 0.0))
+    for _ in range(6):
+        os.write(writing, (b"a" * 40 + b"!\n") * 100)
+        while collector._waiting_bytes > output.MOST_WAITING:
+            collector.read()
+        collector.read()
+    os.close(writing)
+    collector.finish()
+    assert "took longer than" in collector.problem
+    assert collector._waiting_bytes == 0
+
+
 def test_much_output_is_no_slow_output(monkeypatch):
     monkeypatch.setattr(output, "MOST_WAITING", 10_000)
     monkeypatch.setattr(output, "SLICE_S", 1e-5)

@@ -24,7 +24,7 @@ import re
 import signal
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,7 @@ MOST_POINTS = 10_000
 
 _READ_BYTES = 65536
 _MOST_SLOW_LINES = 64
+_RING_AGAIN_S = 0.001
 
 
 class _TooSlow(Exception):  # noqa: N818 (this is how a search is told to end)
@@ -183,18 +184,16 @@ class OutputCollector:
         """Match waiting lines for a while; one that takes as long by itself is put aside once more."""
         end_s = time.monotonic() + limit_s
         try:
-            with _Alarm(2 * limit_s):
+            with _Alarm(2 * limit_s) as alarm:
                 while self._waiting and time.monotonic() < end_s:
-                    self._match(self._lines_taken, *self._waiting[0])
+                    alarm.guard(self._match, self._lines_taken, *self._waiting[0])
                     self._taken()
         except _TooSlow:
-            if not self._waiting:
-                return
             if len(self._slow) < _MOST_SLOW_LINES:
                 self._slow.append((self._lines_taken, *self._waiting[0]))
+                self._taken()
             else:
                 self._give_up()
-            self._taken()
 
     def _taken(self) -> None:
         self._waiting_bytes -= len(self._waiting.popleft()[0]) + 1
@@ -205,11 +204,11 @@ class OutputCollector:
         if not (self._patterns or self.tracer) or self.problem:
             return
         try:
-            with _Alarm(MATCHING_S):
+            with _Alarm(MATCHING_S) as alarm:
                 for number, line, arrived_s in self._slow:
-                    self._match(number, line, arrived_s)
+                    alarm.guard(self._match, number, line, arrived_s)
                 for number, (line, arrived_s) in enumerate(self._waiting, start=self._lines_taken):
-                    self._match(number, line, arrived_s)
+                    alarm.guard(self._match, number, line, arrived_s)
         except _TooSlow:
             self._give_up()
 
@@ -232,23 +231,30 @@ class OutputCollector:
         self._waiting.clear()
         self._waiting_bytes = 0
         self._patterns = []
+        self.tracer = None
 
 
 class _Alarm:
-    """Raises `_TooSlow` in the block when its time is up; only in the main thread.
+    """Raises `_TooSlow` in what it guards when its time is up, and nowhere else; only in the main thread.
 
     Args:
-        limit_s: How much CPU time the block may take: on a busy machine nothing else changes.
+        limit_s: How much CPU time all of that together may take: on a busy machine nothing else changes.
     """
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
         self._armed = False
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Self:
         self._before = signal.signal(signal.SIGVTALRM, self._ring)
+        signal.setitimer(signal.ITIMER_VIRTUAL, self._limit_s, _RING_AGAIN_S)
+        return self
+
+    def guard(self, work: Callable[..., None], *arguments: object) -> None:
+        """Do something that the alarm may end."""
         self._armed = True
-        signal.setitimer(signal.ITIMER_VIRTUAL, self._limit_s)
+        work(*arguments)
+        self._armed = False
 
     def __exit__(self, *_: object) -> None:
         self._armed = False
