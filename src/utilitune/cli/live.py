@@ -24,7 +24,7 @@ from utilitune.errors.outside import shortened
 from utilitune.live.standing.card import compared
 from utilitune.live.standing.standing import gain_in_words
 from utilitune.live.standing.terms import without_epsilon
-from utilitune.utility import format_duration
+from utilitune.utility.clock import time_passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,7 +89,7 @@ class _PlainLines:
         gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
         standing = self._numbers.latest
         utilities = "" if standing is None else f"{standing.utilities()}; "
-        passed = COMPILING if view.compiling else format_duration(round(view.elapsed_s))
+        passed = COMPILING if view.compiling else time_passed(round(view.elapsed_s))
         self._console.print(
             f"[{passed}] {utilities}ε = {rounded_up(progress.epsilon)}{gamma}; "
             f"{progress.runs} runs, {progress.configurations} configurations, {failures(view)} failures; "
@@ -177,7 +177,7 @@ class LivePanel:
         speed = f"{view.runs_per_s:.1f} per second"
         yield "runs", f"{progress.runs:,} ({speed}), {view.workers_busy} under way, {failures(view)} failures"
         yield "compared", compared(progress, None if standing is None else standing.tried)
-        passed = f"{format_duration(round(view.elapsed_s))} passed, {_left(view)}"
+        passed = f"{time_passed(round(view.elapsed_s))} passed, {_left(view)}"
         yield "time", COMPILING if view.compiling else passed
         outlook = "" if standing is None or standing.outlook is None else standing.outlook.sentence()
         yield "outlook", outlook or "–"
@@ -210,4 +210,4 @@ def _left(view: View) -> str:
     if used <= 0:
         return "no time limit; Ctrl-C leaves a valid answer"
     left_s = view.elapsed_s * (1 - used) / used
-    return f"about {format_duration(max(0, round(left_s)))} left"
+    return f"about {time_passed(max(0, round(left_s)))} left"

@@ -178,7 +178,7 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
     from utilitune.domain import rounded_up
     from utilitune.errors.outside import printable
     from utilitune.live.standing.card import compared
-    from utilitune.utility import format_duration
+    from utilitune.utility.clock import time_passed
 
     yield "state", look.state()
     ended = ", ".join(f"{count:,} {status.value}" for status, count in look.counts.items() if count)
@@ -201,8 +201,8 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
         if not look.result.promise.refusal:
             yield "compared", compared(progress, look.result.standing.tried)
         of_use = "" if look.result.use is None else f", {look.result.use.percent} of it of use"
-        yield "time in runs", f"{format_duration(progress.total_time_s)}{of_use}"
-    yield "time passed", format_duration(look.elapsed_s)
+        yield "time in runs", f"{time_passed(progress.total_time_s)}{of_use}"
+    yield "time passed", time_passed(look.elapsed_s)
     shared = ", with those of the earlier run" if any(kind == "condition" for kind, _ in look.events) else ""
     yield "runs", f"{total} ({ended}){shared}" if ended else total
     for failures in () if look.result is None else look.result.standing.failures:

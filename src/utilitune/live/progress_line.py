@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from utilitune.domain import rounded_up
-from utilitune.utility import format_duration
+from utilitune.utility.clock import time_passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +68,6 @@ def progress_text(view: View) -> str:
     progress = view.progress
     gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
     return (
-        f"[{format_duration(round(view.elapsed_s))}] ε = {rounded_up(progress.epsilon)}{gamma}; "
+        f"[{time_passed(round(view.elapsed_s))}] ε = {rounded_up(progress.epsilon)}{gamma}; "
         f"{progress.runs:,} runs, {progress.configurations:,} configurations"
     )

@@ -13,7 +13,7 @@ from utilitune.targets.base import Invocation
 from utilitune.targets.command import written
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from utilitune.store.base import StoreReader
     from utilitune.store.records import ConfigurationRecord, RunRecord
@@ -108,16 +108,26 @@ def configuration_facts(store: StoreReader, which: int | str, task: Task | None 
 def differences(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], names: Sequence[str]
 ) -> tuple[tuple[str, str, str], ...]:
-    """Name and both values, as texts, of every parameter that differs; "–" where it does not apply."""
-    return tuple(
-        (name, _text(ours, name), _text(theirs, name))
-        for name in names
-        if (name in ours) != (name in theirs) or ours.get(name) != theirs.get(name)
-    )
+    """Name and both values, as texts, of every parameter that differs; "–" where it does not apply.
+
+    Numbers are rounded, for they are only looked at; where that would make them look alike, they are not.
+    """
+    found = []
+    for name in names:
+        if (name in ours) != (name in theirs) or ours.get(name) != theirs.get(name):
+            own, other = (_text(values, name, _rounded) for values in (ours, theirs))
+            if own == other:
+                own, other = (_text(values, name, written) for values in (ours, theirs))
+            found.append((name, own, other))
+    return tuple(found)
 
 
-def _text(values: Mapping[str, Any], name: str) -> str:
-    return written(values[name]) if name in values else "–"
+def _text(values: Mapping[str, Any], name: str, shown: Callable[[Any], str]) -> str:
+    return shown(values[name]) if name in values else "–"
+
+
+def _rounded(value: Any) -> str:  # noqa: ANN401 - whatever values parameters have
+    return written(float(f"{value:.6g}") if isinstance(value, float) else value)
 
 
 def _chosen(

@@ -154,6 +154,11 @@ class RunDigest:
             (run.started_at, run.ended_at, lane, number, status, run.sequence, request.position)
         )
 
+    @property
+    def count(self) -> int:
+        """How many runs were read."""
+        return self._next_sequence
+
     def estimate(self, number: int) -> Estimate:
         """The mean utility of a configuration."""
         if number not in self._estimates:

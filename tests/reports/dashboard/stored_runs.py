@@ -87,6 +87,10 @@ class Writer:
                 for position in range(start, start + each):
                     self.store.add_run(self._run(number, position))
 
+    def add_run(self, number: int, position: int) -> None:
+        """One run, stored by itself, as a run at work does."""
+        self.store.add_run(self._run(number, position))
+
     def _run(self, number: int, position: int) -> RunRecord:
         time_s = float(self._speed[number] * self._rng.lognormal(0.0, 0.7))
         captime_s = float(2 ** (number % 4))

@@ -14,6 +14,7 @@ import pytest
 from reports.dashboard.browsers import opened, started_browser  # noqa: F401 - a fixture
 from reports.dashboard.servers import served
 from reports.dashboard.stored_runs import Writer, small_run
+from utilitune.reports.dashboard import working_out
 from utilitune.reports.page import html_report
 from utilitune.store import read_run_folder
 
@@ -128,6 +129,43 @@ def test_a_page_that_nobody_sees_does_nothing_and_then_shows_all_news(browser: A
                 "#configurations tbody", f"text.includes('#{number}\\t') && text.includes('\\t{runs}\\t')"
             )
         writer.end()
+        view.check()
+
+
+def test_importance_is_worked_out_when_asked_for_and_when_no_run_is_at_work(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[int] = []
+
+    def worked_out(space: object, rows: list[Any]) -> dict[str, Any]:
+        asked.append(sum(runs for _, _, runs in rows))
+        row = {"name": "parameter1", "share": 0.4, "low": 0.3, "high": 0.5}
+        return {"rows": [row], "skill": 0.7, "note": ""}
+
+    monkeypatch.setattr(working_out, "importance_apart", worked_out)
+    writer = small_run(tmp_path, end=False)
+    with served([writer.folder]) as server, opened(browser, server.home) as view:
+        view.page.goto(server.home)
+        view.page.wait_for_selector("#importance")
+        view.wait("#importance", "text.includes('Not worked out yet')")
+        assert view.page.locator("#importance svg").count() == 0
+        view.page.get_by_role("button", name="Work out now").focus()
+        view.page.keyboard.press("Enter")
+        view.page.wait_for_selector("#importance svg")
+        assert "From 240 runs, just now." in view.text("#importance")
+        assert view.page.locator("#importance button").count() == 0
+        writer.add_runs(3, 8)
+        writer.add_progress(0.011)
+        view.page.get_by_role("button", name="Work out again").wait_for()
+        assert "From 240 runs" in view.text("#importance")
+        assert len(asked) == 1
+        writer.end()
+        view.wait("#importance", "text.includes('From 330 runs, just now.')")
+        assert len(asked) == 2
+        view.page.reload()
+        view.page.wait_for_selector("#importance")
+        view.wait("#importance", "text.includes('From 330 runs')")
+        assert len(asked) == 2
         view.check()
 
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reports.dashboard.stored_runs import Writer, small_run
-from utilitune.reports.dashboard.watching import WatchedRun, Watcher, importance_in_process
+from utilitune.reports.dashboard import working_out
+from utilitune.reports.dashboard.watching import LOOK_EVERY_S, REST_SHARE, WatchedRun, Watcher
 from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
@@ -116,42 +115,67 @@ def test_the_watcher_tells_of_news_and_ends(tmp_path: Path):
     assert not watcher._thread.is_alive()
 
 
-def test_importance_from_plain_values():
-    tables = {"parameters": {"x": {"type": "float", "range": [0.0, 1.0], "default": 0.5}}}
-    rows = [({"x": n / 40}, n / 40, 9) for n in range(40)]
-    assert importance_in_process(tables, rows)["rows"][0]["name"] == "x"
-
-
 def test_the_watcher_rests_in_proportion_to_what_its_looks_cost(monkeypatch: pytest.MonkeyPatch):
     waited: list[float] = []
 
     class Costly:
         def look(self) -> bool:
-            began = time.thread_time()
-            while time.thread_time() - began < 0.03:
-                pass
+            _work(0.03)
             return False
 
     watcher = Watcher([Costly()], lambda _: None)  # type: ignore[list-item]
 
     def wait(rest_s: float) -> bool:
         waited.append(rest_s)
+        _work(0.02)  # for pages that are open, meanwhile
         return len(waited) >= 4
 
     monkeypatch.setattr(watcher._stop, "wait", wait)
     watcher._work()
     assert waited[0] == pytest.approx(0.05)
-    assert all(3.0 <= rest_s <= 10.0 for rest_s in waited[2:])
+    assert all(5 * LOOK_EVERY_S < 0.05 * REST_SHARE <= rest_s <= 15.0 for rest_s in waited[2:])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
-def test_a_helper_comes_last_in_a_session_of_its_own():
-    """Beside a run in other sessions, a low priority within the page's session would not hold it back."""
-    text = (
-        "import os; from utilitune.reports.dashboard import watching; watching._step_back(); "
-        "print(os.getpriority(os.PRIO_PROCESS, 0), os.getsid(0) == os.getpid()); "
-        "print(open('/proc/self/autogroup').read() if os.path.exists('/proc/self/autogroup') else 'nice 19')"
-    )
-    told = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True).stdout
-    assert told.startswith("19 True")
-    assert "nice 19" in told
+def _work(seconds: float) -> None:
+    began = time.thread_time()
+    while time.thread_time() - began < seconds:
+        pass
+
+
+def test_importance_is_worked_out_when_somebody_asks_and_not_twice_for_the_same_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[int] = []
+
+    def worked_out(space: object, rows: list[object]) -> dict[str, object]:
+        asked.append(len(rows))
+        return {"rows": [], "skill": 0.5, "note": ""}
+
+    monkeypatch.setattr(working_out, "importance_apart", worked_out)
+    writer = small_run(tmp_path, end=False)
+    run = watched(writer)
+    assert run.whole()["importance"]["runs"] == 0
+    writer.add_runs(1, 8)
+    assert run.look()
+    assert asked == []
+    found = run.importance()
+    assert (found["runs"], found["skill"]) == (270, 0.5)
+    assert run.importance() is found
+    assert run.whole()["importance"] == found
+    writer.add_runs(1, 9)
+    assert run.look()
+    assert run.whole()["importance"] == found
+    assert run.importance()["runs"] == 300
+    assert asked == [30, 30]
+    writer.end()
+
+
+def test_importance_of_a_run_that_has_not_been_read_is_not_known(tmp_path: Path):
+    assert WatchedRun(small_run(tmp_path).folder).importance()["runs"] == 0
+
+
+def test_a_run_is_shown_at_once_while_all_its_runs_are_being_read(tmp_path: Path):
+    run = WatchedRun(small_run(tmp_path).folder)
+    assert run.look()
+    with run._lock:  # as it is while the digest reads
+        assert run.summary()["answer"] is not None

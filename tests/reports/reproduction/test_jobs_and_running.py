@@ -192,7 +192,7 @@ if __name__ == "__main__":
     ("room", "begins"),
     [
         ("utilitune.reports.reproduction.running", "end_with_the_parent"),
-        ("utilitune.reports.dashboard.watching", "_step_back"),
+        ("utilitune.reports.dashboard.working_out", "step_back"),
     ],
 )
 def test_workers_do_not_survive_a_parent_that_is_killed(tmp_path, room, begins):

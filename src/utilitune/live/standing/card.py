@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.domain import rounded_up
 from utilitune.errors.outside import printable
-from utilitune.utility import format_duration
+from utilitune.utility.clock import time_passed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def line(kind: str, best: object, promise: Promise) -> str:
 
 def spent(progress: Progress) -> str:
     """What a result cost, in words."""
-    return f"{format_duration(progress.total_time_s)} in {_counted(progress.runs, 'run')}"
+    return f"{time_passed(progress.total_time_s)} in {_counted(progress.runs, 'run')}"
 
 
 def compared(progress: Progress, tried: int | None = None) -> str:

@@ -191,7 +191,8 @@ U.heldoutCard = (doc) => {
 U.importanceCard = (doc) => {
   const { rows, note, skill } = doc.importance;
   const card = U.card("importance", "Which parameters matter");
-  if (note) { card.append(U.soft(note)); return card; }
+  if (note) card.append(U.soft(note));
+  if (!rows.length) return card;
   const most = Math.max(...rows.map((row) => row.high), 1e-9);
   const shown = rows.slice(0, 20);
   const holder = U.el("div", { class: "chart" });

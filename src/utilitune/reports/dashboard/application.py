@@ -6,7 +6,7 @@
     GET  /assets/NAME                          one of our files, by a fixed list of names
     GET  /api/runs                             how all runs stand
     GET  /api/runs/R                           everything about one run
-    GET  /api/runs/R/importance                which parameters matter; takes a few seconds
+    GET  /api/runs/R/importance                which parameters matter, worked out now; takes seconds
     GET  /api/runs/R/configurations/N          one configuration with its runs
     GET  /api/events                           news, as they come
     GET  /designer                             the utility designer

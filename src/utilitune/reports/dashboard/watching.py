@@ -9,46 +9,40 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import multiprocessing
-import os
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from utilitune.errors import UtilituneError
 from utilitune.live.task import Task
 from utilitune.reports import document
 from utilitune.reports.configuration import configuration_facts
 from utilitune.reports.contest import contest_of_run
+from utilitune.reports.dashboard import working_out
 from utilitune.reports.digest import RunDigest
 from utilitune.reports.distributions import configuration_distribution
 from utilitune.reports.heldout import heldout_of
-from utilitune.reports.helpers import end_with_the_parent
-from utilitune.reports.importance import importance_of
-from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from multiprocessing.connection import Connection
+    from pathlib import Path
 
-    from utilitune.live.standing.worths import Estimate
     from utilitune.reports.contest import Contest
     from utilitune.store import RunFolderReader
-    from utilitune.store.records import ConfigurationRecord
 
 LOOK_EVERY_S = 1.0
 """Seconds between two looks at a run."""
 
 REST_SHARE = 200.0
-"""How much longer than the CPU time of its looks the watcher rests, so that the runs lose next to nothing."""
+"""How much longer than the server's CPU time the watcher rests, so that the runs lose next to nothing."""
 
-_LONGEST_REST_S = 10.0
+_LONGEST_REST_S = 15.0
 _SETTLING = 2  # looks that read everything once, and are not made up for
+
+UNKNOWN_IMPORTANCE: dict[str, Any] = {"rows": [], "skill": 0.0, "note": "", "runs": 0, "made_at": 0.0}
+"""What is known of the importance of parameters before it is worked out."""
 
 _TIMELINE = 1_500
 _MOST_RUNS = 5_000
@@ -83,7 +77,7 @@ class WatchedRun:
         self._task: Task | None = None
         self._digest: RunDigest | None = None
         self._last = _Look()
-        self._importance: tuple[int, dict[str, Any]] | None = None
+        self._importance = UNKNOWN_IMPORTANCE
 
     # -- in the thread that looks ------------------------------------------------------------------
 
@@ -140,15 +134,15 @@ class WatchedRun:
         return bool(self._last.details)
 
     def summary(self) -> dict[str, Any]:
-        """What a list of runs shows."""
-        with self._lock:
-            return {
-                "folder": str(self.folder),
-                "revision": self.revision,
-                "problem": self._last.problem,
-                "complete": bool(self._last.details),
-                **self._last.overview,
-            }
+        """What a list of runs shows; at once, also while all runs are being read."""
+        revision, last = self.revision, self._last
+        return {
+            "folder": str(self.folder),
+            "revision": revision,
+            "problem": last.problem,
+            "complete": bool(last.details),
+            **last.overview,
+        }
 
     def contest(self) -> Contest:
         """Its configurations, to be ranked under any utility; quick once all runs have been read.
@@ -170,7 +164,7 @@ class WatchedRun:
             return str(store.snapshot.scenario["utility"])
 
     def whole(self) -> dict[str, Any]:
-        """Everything but the importance of parameters, which takes long and is asked for apart."""
+        """Everything; of the importance of parameters, what was worked out last."""
         with self._lock:
             last, digest, task = self._last, self._digest, self._task
             if digest is None or task is None or not last.details:
@@ -184,7 +178,7 @@ class WatchedRun:
                 **last.details,
                 "configurations": document.configurations(task, digest, numbers),
                 "parameters": document.parameters(task),
-                "importance": {"rows": [], "skill": 0.0, "note": "Being worked out …"},
+                "importance": self._importance,
             }
         answer = last.overview.get("answer")
         with contextlib.closing(read_run_folder(self.folder)) as store:
@@ -211,18 +205,21 @@ class WatchedRun:
             }
 
     def importance(self) -> dict[str, Any]:
-        """How much each parameter matters; worked out anew when there is a quarter more to learn from."""
-        with self._lock:
-            digest, task = self._digest, self._task
-            if digest is None or task is None:
-                return {"rows": [], "skill": 0.0, "note": "Being read …"}
-            judged = digest.judged()
-            size = sum(each.runs for _, each in judged)
-            if self._importance is not None and size <= 1.25 * self._importance[0]:
-                return self._importance[1]
-        found = _apart(task, judged)
-        self._importance = (size, found)
-        return found
+        """How much each parameter matters, by all runs read so far: worked out now, which takes seconds."""
+        with working_out.ONE_AT_A_TIME:
+            with self._lock:
+                digest, task = self._digest, self._task
+                if digest is None or task is None or not self._last.details:
+                    return UNKNOWN_IMPORTANCE
+                runs = digest.count
+                if runs == self._importance["runs"]:
+                    return self._importance
+                rows = [
+                    (dict(record.assignment), each.mean or 0.0, each.runs) for record, each in digest.judged()
+                ]
+            found = working_out.importance_apart(task.space, rows)
+            self._importance = {**found, "runs": runs, "made_at": time.time()}
+            return self._importance
 
     def configuration(self, number: int) -> dict[str, Any]:
         """One configuration with its latest runs.
@@ -250,65 +247,6 @@ class WatchedRun:
         }
 
 
-def _apart(task: Task, judged: list[tuple[ConfigurationRecord, Estimate]]) -> dict[str, Any]:
-    """Importance, worked out in a process that ends then: what a forest needs would stay in memory here."""
-    tables = task.space.to_tables()
-    rows = [(dict(record.assignment), each.mean or 0.0, each.runs) for record, each in judged]
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    helper = context.Process(target=_worked_out, args=(theirs, tables, rows), daemon=True)
-    helper.start()
-    theirs.close()
-    try:
-        found: dict[str, Any] = ours.recv()
-    except EOFError:
-        return {"rows": [], "skill": 0.0, "note": "It could not be worked out: its process was ended."}
-    finally:
-        ours.close()
-        helper.join()
-    return found
-
-
-def _worked_out(
-    theirs: Connection, tables: dict[str, Any], rows: list[tuple[dict[str, Any], float, int]]
-) -> None:
-    """Work importance out with low priority: the run that is watched goes first, and the page may end."""
-    _step_back()
-    theirs.send(importance_in_process(tables, rows))
-
-
-def _step_back() -> None:
-    """What a helper does first: let the run that is watched go first, and end with the page.
-
-    Linux shares processors among sessions before it looks at priorities within them, so the helper gets a
-    session of its own, which comes last.
-    """
-    end_with_the_parent()
-    os.nice(19)
-    with contextlib.suppress(OSError):
-        os.setsid()
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text("19", encoding="ascii")
-
-
-def importance_in_process(
-    tables: dict[str, Any], rows: list[tuple[dict[str, Any], float, int]]
-) -> dict[str, Any]:
-    """How much each parameter matters, from plain values.
-
-    Args:
-        tables: The parameters, as `ParameterSpace.from_tables` takes them.
-        rows: Values, mean utility and number of runs of every configuration.
-    """
-    found = importance_of(
-        ParameterSpace.from_tables(**tables),
-        [values for values, _, _ in rows],
-        np.array([mean for _, mean, _ in rows], dtype=np.float64),
-        np.array([runs for _, _, runs in rows], dtype=np.int64),
-    )
-    return found.to_dict()
-
-
 class Watcher:
     """Looks at runs in a thread of its own until it is stopped.
 
@@ -333,15 +271,17 @@ class Watcher:
         self._thread.join(timeout=10.0)
 
     def _work(self) -> None:
+        cpu_s = time.process_time()
         for turn in itertools.count():
-            began, cpu_s = time.monotonic(), time.thread_time()
+            began = time.monotonic()
             for number, run in enumerate(self.runs):
                 if self._stop.is_set():
                     return
                 if run.look():
                     self._on_news(number)
             rest_s = 0.0 if turn == 0 else LOOK_EVERY_S - (time.monotonic() - began)
+            before_s, cpu_s = cpu_s, time.process_time()  # with what pages that are open have asked for
             if turn >= _SETTLING:
-                rest_s = max(rest_s, min(_LONGEST_REST_S, REST_SHARE * (time.thread_time() - cpu_s)))
+                rest_s = max(rest_s, min(_LONGEST_REST_S, REST_SHARE * (cpu_s - before_s)))
             if self._stop.wait(max(0.05, rest_s)):
                 return

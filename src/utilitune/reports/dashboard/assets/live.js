@@ -6,7 +6,7 @@
   const runs = [];
   let view = null;
   let token = null;
-  const REST = 200, LONGEST_REST_MS = 5000;
+  const REST = 200, LONGEST_REST_MS = 15000;
 
   const takeToken = () => {
     const found = /[#&]token=([\w-]+)/.exec(location.hash);
@@ -101,23 +101,42 @@
     mine.page = U.page(doc, (which) => get(`/api/runs/${number}/configurations/${which}`).catch(() => null));
     U.clear(main).append(mine.page.node);
     main.dataset.ready = String(doc.revision);
-    mine.importanceAt = 0;
-    importance(mine);
+    showImportance(mine);
+    if (nobodyWorks()) workOut(mine);
   };
 
-  const importance = async (mine) => {
-    if (mine.askingImportance || Date.now() - mine.importanceAt < 60000) return;
-    mine.askingImportance = true;
+  /* How much parameters matter takes seconds of a core. While a run is at work it is worked out only if somebody asks for it. */
+  const nobodyWorks = () => runs.every((run) => !run.at_work);
+
+  const showImportance = (mine) => {
+    swap(mine.page.parts, "importance", U.importanceCard(mine.doc));
+    mine.importanceLine = U.el("div", { class: "bar" });
+    mine.page.parts.importance.append(mine.importanceLine);
+    tellImportance(mine);
+  };
+
+  const tellImportance = (mine) => {
+    const found = mine.doc.importance, line = mine.importanceLine;
+    const known = Object.values(mine.doc.runs_by_status).reduce((sum, count) => sum + count, 0);
+    const age_s = 60 * Math.round((mine.doc.looked_at - found.made_at) / 60);
+    const ago = age_s > 0 ? `${U.time(age_s)} ago` : "just now";
+    const [text, ask] = mine.workingOut ? ["Being worked out …", ""]
+      : !found.runs ? ["Not worked out yet: it takes a core for some seconds, so it waits until no run is at work.", "Work out now"]
+        : [`From ${U.some(found.runs, "run")}, ${ago}.`, known > found.runs ? "Work out again" : ""];
+    if (line.dataset.said === text + ask) return;
+    line.dataset.said = text + ask;
+    U.clear(line).append(U.soft(text), ...(ask ? [U.el("button", { type: "button", text: ask, onclick: () => workOut(mine) })] : []));
+  };
+
+  const workOut = async (mine) => {
+    if (mine.workingOut) return;
+    mine.workingOut = true;
+    tellImportance(mine);
     try {
       mine.doc.importance = await get(`/api/runs/${mine.number}/importance`);
-      if (view === mine) {
-        const fresh = U.importanceCard(mine.doc);
-        mine.page.parts.importance.replaceWith(fresh);
-        mine.page.parts.importance = fresh;
-      }
-    } catch { /* asked again with the next news */ }
-    mine.importanceAt = Date.now();
-    mine.askingImportance = false;
+    } catch { /* it can be asked for again */ }
+    mine.workingOut = false;
+    if (view === mine) showImportance(mine);
   };
 
   const swap = (parts, name, node) => { parts[name].replaceWith(node); parts[name] = node; };
@@ -143,7 +162,7 @@
     if (JSON.stringify(before.failures) !== JSON.stringify(news.failures)) swap(parts, "failures", U.failuresCard(mine.doc));
     parts.timeline.update(news.timeline);
     if (before.at_work !== news.at_work || before.stopping !== news.stopping || before.paused !== news.paused) header(mine.doc, mine.number);
-    importance(mine);
+    if (before.at_work && nobodyWorks()) workOut(mine); else tellImportance(mine);
     main.dataset.ready = String(news.revision);
   };
 
