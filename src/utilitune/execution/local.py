@@ -18,7 +18,6 @@ import math
 import os
 import secrets
 import selectors
-import signal
 import socket
 import subprocess
 import sys
@@ -29,13 +28,15 @@ from typing import TYPE_CHECKING
 from utilitune.errors import TargetError, UsageError
 from utilitune.execution import cgroups, leftovers, platform, wire
 from utilitune.execution.backend import ClosedInBlocks
+from utilitune.execution.killed import LAUNCHES, killed
 from utilitune.execution.leftovers import MARK, Traces
 from utilitune.execution.messages import as_message, as_result
 from utilitune.execution.watcher import guard_supervisor
-from utilitune.targets.base import Command, Ending, RawResult
+from utilitune.targets.base import Command
 
 if TYPE_CHECKING:
     from utilitune.execution.backend import Job
+    from utilitune.targets.base import RawResult
 
 TRACES_NAME = "workers"
 """The folder in a run folder that holds the traces of supervisors at work."""
@@ -45,9 +46,6 @@ _BOOTSTRAP = (
 )
 _SUPERVISOR = (sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOTSTRAP)
 _PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
-_LAUNCHES = 4
-"""How often a run is begun before the end of its supervisors is put down to it; others may kill one, too."""
-
 _CLOSING_PATIENCE_S = 5.0
 _SPARE = 2
 """How many supervisors more than workers are kept for those who hold a run that was stopped."""
@@ -203,11 +201,11 @@ class LocalBackend(ClosedInBlocks):
         if slot.job_id is None:
             return []
         successor = self._add_slot()
-        if slot.launches == _LAUNCHES:
+        if slot.launches == LAUNCHES:
             del self._by_job[slot.job_id]
             return [(slot.job_id, slot.killed())]
         successor.job_id, successor.number, successor.message = slot.job_id, slot.number, slot.message
-        successor.job, successor.begun_s = slot.job, slot.begun_s
+        successor.job, successor.begun_s = slot.job, time.monotonic()
         successor.launches = slot.launches + 1
         self._by_job[slot.job_id] = successor
         successor.send(successor.message)
@@ -264,16 +262,11 @@ class _Slot:
 
     def killed(self) -> RawResult:
         """What is known of a run that has lost every supervisor it had."""
-        task = None if self.job is None else self.job.task
-        watched = task.watch if isinstance(task, Command) else ()
-        return RawResult(
-            Ending.EXITED,
-            wall_s=time.monotonic() - self.begun_s,
-            exit_code=-signal.SIGKILL,
-            output_tail=f"The process that supervises this run was killed {_LAUNCHES} times, by the program "
-            "itself or by the system for lack of memory. What the program wrote is not known.",
-            matches=(None,) * len(watched),
-        )
+        if self.job is None:
+            raise RuntimeError("a supervisor without a job has lost it")
+        task, wall_s = self.job.task, time.monotonic() - self.begun_s
+        watched = len(task.watch) if isinstance(task, Command) else 0
+        return killed("The process that supervises this run", wall_s, self.job.limits.captime_s, watched)
 
     def send(self, message: bytes) -> None:
         try:

@@ -14,7 +14,7 @@ from execution.running import NASTY, alive, alive_after_a_while, limits, nasty_c
 from utilitune.domain import Measure
 from utilitune.errors import ClusterError
 from utilitune.execution.backend import Job
-from utilitune.execution.cluster.link import LAUNCHES
+from utilitune.execution.killed import LAUNCHES
 from utilitune.targets.base import Command, Ending
 
 COORDINATOR = """
@@ -96,11 +96,17 @@ def test_a_run_that_waits_for_a_worker_can_be_cancelled(cluster):
         assert (job_id, raw.ending) == (0, Ending.CANCELLED)
 
 
-def test_a_run_that_loses_worker_after_worker_is_given_up(dask):
+KILLER = """
+import os, pathlib, signal
+pid = os.getpid()
+while b"dask_worker" not in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+    pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+os.kill(pid, signal.SIGKILL)
+"""
+
+
+def test_a_run_that_loses_worker_after_worker_has_crashed(dask):
     with dask.backend(2) as backend:
-        backend.submit(0, sleeping("", 0.01))
-        collect(backend, 1)
-        flight = None
         backend.submit(1, sleeping(""))
         flight = until(lambda: backend._link._by_job.get(1))
         until(lambda: flight.address)
@@ -108,7 +114,29 @@ def test_a_run_that_loses_worker_after_worker_is_given_up(dask):
         backend._tell(backend._link._lose, flight.address)
         [(job_id, raw)] = collect(backend, 1)
         assert job_id == 1
-        assert "workers were lost" in raw.launch_error
+        assert (raw.ending, raw.exit_code, raw.launch_error) == (Ending.EXITED, -signal.SIGKILL, "")
+        assert f"The worker that made this run was killed {LAUNCHES} times" in raw.output_tail
+
+
+def test_a_program_that_kills_its_worker_has_crashed_and_those_beside_it_have_not(cluster):
+    worker = cluster.add_worker(slots=3)
+    killer = Job(Command((sys.executable, "-I", "-S", "-c", KILLER), watch=("x",)), limits())
+    with cluster.backend(3) as backend:
+        for job_id in (0, 2):
+            backend.submit(job_id, sleeping("", 3.0))
+        backend.submit(1, killer)
+        ended = {}
+        while len(ended) < 3:
+            ended.update(backend.wait(0.2))
+            if worker.poll() is not None:
+                worker = cluster.add_worker(slots=3)
+        assert {job_id: raw.exit_code for job_id, raw in ended.items()} == {0: 0, 1: -signal.SIGKILL, 2: 0}
+        assert ended[1].matches == (None,)
+        until(lambda: backend.free_slots == 3)
+        for job_id in range(3, 6):  # the slots of a worker that one run had for itself are all there again
+            backend.submit(job_id, sleeping("", 0.01))
+        assert {raw.exit_code for _, raw in collect(backend, 3)} == {0}
+        until(lambda: len(list(backend._link._free)) == 3)
 
 
 def test_a_late_result_under_an_old_ticket_is_dropped(dask):

@@ -24,7 +24,9 @@ from utilitune.execution.cluster.files import packed
 from utilitune.execution.cluster.keeping import KeptRun, KeptRuns
 from utilitune.execution.cluster.places import LocalWorkers, QueuedWorkers
 from utilitune.execution.cluster.roster import RPC_S, Roster
+from utilitune.execution.cluster.slots import Slots
 from utilitune.execution.cluster.starting import connected, opened
+from utilitune.execution.killed import LAUNCHES, killed
 from utilitune.execution.messages import as_result
 from utilitune.targets.base import Ending, RawResult
 
@@ -43,8 +45,8 @@ LOOK_EVERY_S = 1.0
 FIRST_WORKER_S = 30.0
 """How long a running cluster may be without workers when we come."""
 
-LAUNCHES = 8
-"""How many workers a run may lose before it is given up: it may be what kills them."""
+ALONE_AFTER = 2
+"""A run that has lost so many workers gets one for itself: of several runs there, each may be the culprit."""
 
 _LATE_S = 2.0
 _BATCH_S = (
@@ -80,6 +82,8 @@ class Flight:
     job_id: int
     message: Message
     launches: int = 0
+    slots: int = 1
+    sent_s: float = 0.0
     ticket: int = -1
     address: str = ""
     task: Any = None
@@ -116,9 +120,10 @@ class Link:
         self._tickets = itertools.count()
         self._open: dict[int, Flight] = {}
         self._by_job: dict[int, Flight] = {}
-        self._free: deque[str] = deque()
+        self._free = Slots()
         self._past: list[Any] = []  # held for a while: a task that is let go delays the next one on the wire
         self._waiting: deque[Flight] = deque()
+        self._suspected: deque[Flight] = deque()  # they wait for a worker for themselves
         self._bound: list[Flight] = []  # they wait for the worker that keeps what they continue
         self._kept = KeptRuns()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -209,14 +214,14 @@ class Link:
         for address in gone:
             self._lose(address)
         for address in joined:
-            self._free.extend([address] * self.roster.workers[address].slots)
+            self._free.join(address, self.roster.workers[address].slots)
         self._send_waiting()
 
     def _lose(self, address: str) -> None:
         """A worker has gone: its runs are for others."""
         if not self.roster.lose(address):
             return
-        self._free = deque(free for free in self._free if free != address)
+        self._free.lose(address)
         self._kept.lose(address)
         for flight in [flight for flight in self._bound if flight.kept and flight.kept.address == address]:
             self._unbind(flight)
@@ -226,10 +231,12 @@ class Link:
             if flight.is_cancelled:
                 self._come_out(flight, RawResult(Ending.CANCELLED))
             elif flight.launches >= LAUNCHES:
-                text = f"{LAUNCHES} workers were lost while they made it, perhaps because of it"
-                self._come_out(flight, RawResult(Ending.EXITED, launch_error=text))
+                wall_s = asyncio.get_running_loop().time() - flight.sent_s
+                limit_s, watched = flight.message["captime_s"], len(flight.message["watch"])
+                self._come_out(flight, killed("The worker that made this run", wall_s, limit_s, watched))
             else:
-                self._waiting.append(flight)
+                line = self._suspected if flight.launches >= ALONE_AFTER else self._waiting
+                line.append(flight)
         self._send_waiting()
 
     # -- runs ------------------------------------------------------------------------------------------------
@@ -251,7 +258,7 @@ class Link:
         flight = self._by_job.get(job_id)
         if flight is None or flight.is_cancelled:
             return
-        for line in (self._waiting, self._bound):
+        for line in (self._waiting, self._suspected, self._bound):
             if flight in line:
                 line.remove(flight)
                 self._come_out(flight, RawResult(Ending.CANCELLED))
@@ -269,7 +276,7 @@ class Link:
         """Nothing was heard of a run that was cancelled."""
         if self._by_job.get(flight.job_id) is flight:
             self._close_ticket(flight)
-            self._give_back(flight.address)
+            self._free.give_back(flight.address, flight.slots)
             self._come_out(flight, RawResult(Ending.CANCELLED))
             self._send_waiting()
 
@@ -284,22 +291,26 @@ class Link:
     def _send_waiting(self) -> None:
         """Give waiting runs to free slots."""
         for flight in list(self._bound):
-            if flight.kept is not None and flight.kept.address in self._free:
+            if flight.kept is not None and self._free.take_at(flight.kept.address):
                 self._bound.remove(flight)
-                self._free.remove(flight.kept.address)
-                flight.launches += 1
-                self._send(flight, flight.kept.address)
-        while self._waiting and self._free:
-            address = self._free.popleft()
-            if address in self.roster.workers:
-                flight = self._waiting.popleft()
-                flight.launches += 1
-                self._send(flight, address)
+                self._launch(flight, flight.kept.address)
+        while self._suspected and (found := self._free.take_worker()):
+            self._launch(self._suspected.popleft(), *found)
+        if not self._suspected:
+            self._free.hold_none_back()
+        while self._waiting and (address := self._free.take()):
+            self._launch(self._waiting.popleft(), address)
+
+    def _launch(self, flight: Flight, address: str, slots: int = 1) -> None:
+        """Give a run to a worker of which it takes so many slots."""
+        flight.launches, flight.slots = flight.launches + 1, slots
+        self._send(flight, address)
 
     def _send(self, flight: Flight, address: str) -> None:
         from utilitune.execution.cluster.making import make_run
 
         flight.ticket, flight.address = next(self._tickets), address
+        flight.sent_s = asyncio.get_running_loop().time()
         self._open[flight.ticket] = flight
         factor = self.roster.slowness(address)
         message = flight.message if factor == 1.0 else slower_limits(flight.message, factor)
@@ -352,7 +363,7 @@ class Link:
         if "wanted" in answer and not flight.is_cancelled:
             self._spawn(self._ship(flight, address, answer["wanted"]))
             return
-        self._give_back(address)
+        self._free.give_back(address, flight.slots)
         if "wanted" in answer:
             self._come_out(flight, RawResult(Ending.CANCELLED))
         elif "absent" in answer:
@@ -415,10 +426,6 @@ class Link:
     async def _forget(self, task: Any) -> None:  # noqa: ANN401 - Dask has no types
         with contextlib.suppress(Exception):
             await task.cancel()
-
-    def _give_back(self, address: str) -> None:
-        if address in self.roster.workers:
-            self._free.append(address)
 
     def _come_out(self, flight: Flight, raw: RawResult) -> None:
         del self._by_job[flight.job_id]
