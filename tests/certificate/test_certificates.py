@@ -37,6 +37,9 @@ CASES = {
     "a sample, with search": (by_time, {"population": Population.INFINITE, "search": SearchRules()}),
     "a fixed set": (by_time, {"options": {"configurations": 6}}),
     "a large fixed set": (by_time, {"options": {"configurations": 120}}),
+    "phases": (by_time, {"options": {"growth": "phases", "entropy": "test"}, "search": SearchRules()}),
+    "phases, a sample": (by_time, {"options": {"growth": "phases"}, "population": Population.INFINITE}),
+    "phases of another schedule": (by_time, {"options": {"growth": "phases", "schedule": "balanced"}}),
     "proposals": (by_time, {"options": {"proposals": 0.5}, "population": Population.INFINITE}),
     "another method": (by_time, {"search": SearchRules(method="random")}),
     "quality": (by_quality, {}),
@@ -105,13 +108,6 @@ def test_the_files_of_the_instances_can_be_compared(tmp_path):
         certificate_in(tmp_path / "run")
     (tmp_path / names[7]).unlink()
     assert "there is no file" in verify(content, files=tmp_path).reason
-
-
-def test_phases_are_refused_in_a_sentence(tmp_path):
-    """Their γ follows another grid, and what it spends of δ, too, than a checker knows."""
-    scenario = by_time(tmp_path, options={"growth": "phases"}, stop=StopRules(runs=30))
-    with pytest.raises(UsageError, match="not for the phases of a schedule"):
-        made(scenario, tmp_path / "run")
 
 
 def test_other_procedures_are_refused_in_a_sentence(tmp_path):

@@ -27,7 +27,7 @@ from utilitune.certificate.content import (
     digest_of,
 )
 from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
-from utilitune.certificate.shares import draws_for
+from utilitune.certificate.shares import draws_for, draws_in_phases
 from utilitune.domain import Promise
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import is_file
@@ -247,7 +247,9 @@ def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assign
 def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     """What was settled beforehand must fit what came of it."""
     names = {"fixed", "announced_gamma", "default", "given", "chosen", "space_size"}
-    require(set(rules) - {"listed"} == names, "other things were settled than there are to settle")
+    require(
+        set(rules) - {"listed", "schedule"} == names, "other things were settled than there are to settle"
+    )
     flags = [rules[name] for name in ("default", "given", "chosen")]
     require(all(type(flag) is bool for flag in flags), "something was settled neither with yes nor with no")
     require(rules["space_size"] == facts.space_size, "the space has another number of configurations")
@@ -276,8 +278,7 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
 def _check_shares(facts: Facts) -> str:
     shares = facts.shares
     total = sum(shares.part(kind) for kind in ("lower", "upper", "paired")) + 2.0 * shares.gain
-    if not shares.known:
-        total += facts.delta / 2.0  # for γ
+    total += shares.for_gamma
     require(total <= facts.delta * (1.0 + 1e-9), "the shares sum to more than δ")
     return "the shares of all bounds sum to at most δ"
 
@@ -353,7 +354,12 @@ def _covered(facts: Facts, gamma: float | None) -> list[tuple[int, int]]:
         all_listed = len(distinct) >= facts.shares.listed
         require(all_listed, "some configurations of the listed space were never drawn")
         if facts.space_size is None or len(distinct) < facts.space_size:
-            count = draws_for(gamma, facts.delta, facts.announced, len(draws))
+            schedule = facts.shares.schedule
+            count = (
+                draws_in_phases(gamma, facts.delta, schedule, len(draws))
+                if schedule
+                else draws_for(gamma, facts.delta, facts.announced, len(draws))
+            )
             require(count is not None, f"there are too few random draws for γ = {gamma:.6g}")
             draws = draws[:count]
     seen: set[int] = set()

@@ -26,7 +26,7 @@ from utilitune.certificate.judging import (
     ByTime,
     Runs,
 )
-from utilitune.certificate.shares import Shares
+from utilitune.certificate.shares import SCHEDULES, Shares
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -106,6 +106,7 @@ class Facts:
             given=rules["given"] is True,
             chosen=rules["chosen"] is True,
             listed=_listed(rules, space_size),
+            schedule=_schedule(rules),
         )
         first: dict[object, int] = {}
         self.row = [first.setdefault(key, place) for place, key in enumerate(keys)]
@@ -276,6 +277,17 @@ def _listed(rules: Mapping[str, Any], space_size: int | None) -> int:
     require(rules["listed"] is True, "something was settled neither with yes nor with no")
     require(space_size is not None and not rules["fixed"], "a space without end was listed")
     return space_size or 0
+
+
+def _schedule(rules: Mapping[str, Any]) -> str:
+    """The schedule in whose phases the set grows; empty where it does not."""
+    name = rules.get("schedule")
+    if name is None:
+        return ""
+    require(isinstance(name, str) and name in SCHEDULES, "the set grows by a schedule that nobody knows")
+    fixed = rules["fixed"] or rules.get("listed", False)
+    require(not fixed, "a set that is known from the start does not grow in phases")
+    return str(name)
 
 
 def _judge_of(content: Mapping[str, Any]) -> ByTime | ByQuality:

@@ -83,11 +83,6 @@ def _checked_rules(task: Task, store: StoreReader) -> dict[str, Any]:
             f"certificates exist for runs of {_CERTIFIED} that this version began, not for "
             f"{scenario.procedure if rules else 'runs of an earlier version'}: start a new run to get one"
         )
-    if scenario.options.get("growth") == "phases":
-        raise UsageError(
-            "certificates exist for sets that are fixed or grow by themselves, not for the phases of a "
-            "schedule: leave growth out to get one"
-        )
     if PREFIX in scenario.utility:
         raise UsageError(
             "certificates exist for utilities that are written down as a text, not for Python functions, "
@@ -100,6 +95,8 @@ def _checked_rules(task: Task, store: StoreReader) -> dict[str, Any]:
             "runs again: put the files back as they were"
         )
     found: dict[str, Any] = json.loads(rules)
+    if scenario.options.get("growth") == "phases":
+        found["schedule"] = scenario.options.get("schedule", "default")
     return found
 
 

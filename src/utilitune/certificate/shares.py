@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GAIN = 0.02
 FEW = 100
@@ -15,6 +19,15 @@ LEVELS = {"draw": 100.0, "chosen": 20.0}
 LEVEL_DRAWS = 1000.0
 FIRST_GAMMA, GROWTH_RATIO, LEVEL_GAMMA, ANNOUNCED_PART = 0.5, 1.5, 10.0, 0.9
 MOST_GRID_POINTS = 200
+PHASES_LATE, PHASES_COUNTED = 0.5, 60
+SCHEDULES: dict[str, Callable[[int], float]] = {
+    "default": lambda p: math.exp(-p / 3),
+    "gamma-focus": lambda p: math.exp(-p / 3),
+    "epsilon-focus": lambda p: math.exp(-p / 30),
+    "balanced": lambda p: math.exp(-p / 5),
+    "gamma-then-epsilon": lambda p: math.exp(-(p**2) / 30),
+}
+"""γ_p of the schedules whose phases a set may grow in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +41,7 @@ class Shares:
         given: Whether configurations may be given.
         chosen: Whether configurations may be proposed or nominated.
         listed: Size of a space all of which is drawn before the first run; 0 for any other.
+        schedule: Name of the schedule in whose phases the set grows; empty where it grows by itself.
     """
 
     delta: float
@@ -36,6 +50,7 @@ class Shares:
     given: bool
     chosen: bool
     listed: int = 0
+    schedule: str = ""
 
     @property
     def known(self) -> int:
@@ -44,18 +59,27 @@ class Shares:
 
     def part(self, kind: str) -> float:
         """What all lower bounds, upper bounds or pairs may spend together."""
-        bounds = self.delta if self.known else self.delta / 2.0
         kept = GAIN if self.default else 0.0
         parts = GROWING
         if self.known:
             parts = OF_FEW if self.known <= FEW else OF_MANY
-        return parts[kind] * (1.0 - kept) * bounds
+        return parts[kind] * (1.0 - kept) * (self.delta - self.for_gamma)
 
     @property
     def gain(self) -> float:
         """What comparisons with the default may spend, for each direction."""
-        bounds = self.delta if self.known else self.delta / 2.0
-        return GAIN * bounds / 2.0 if self.default else 0.0
+        return GAIN * (self.delta - self.for_gamma) / 2.0 if self.default else 0.0
+
+    @property
+    def for_gamma(self) -> float:
+        """What is kept for γ: nothing where all are known, half of δ, or what the phases spend."""
+        if self.known:
+            return 0.0
+        if not self.schedule:
+            return self.delta / 2.0
+        phases = (_phase(self.schedule, number, self.delta) for number in range(1, PHASES_COUNTED + 1))
+        missed = sum(math.exp(draws * math.log1p(-gamma)) for draws, gamma in phases)
+        return missed + 3.0 * self.delta / (math.pi**2 * PHASES_COUNTED)
 
     def weight(self, kind: str, number: int) -> float:
         """w_b of number `number` (from 1) among the draws, the given ones or the chosen ones."""
@@ -79,7 +103,28 @@ class Shares:
         if self.known:
             return 1.0
         late = 1.0 + math.log(max(1.0, rank / LEVEL_DRAWS))
-        return 1.0 / ((2.0 + math.log(LEVEL_DRAWS)) * late**2)
+        flat = 1.0 / ((2.0 + math.log(LEVEL_DRAWS)) * late**2)
+        if not self.schedule:
+            return flat
+        growing = rank / LEVEL_DRAWS if rank <= LEVEL_DRAWS else 0.0
+        return (1.0 - PHASES_LATE) * flat + PHASES_LATE * growing
+
+
+def _phase(schedule: str, number: int, delta: float) -> tuple[int, float]:
+    """How many draws phase p (from 1) of a schedule has, and its γ."""
+    gamma = SCHEDULES[schedule](number)
+    return math.ceil(math.log(math.pi**2 * number**2 / (3.0 * delta)) / gamma), gamma
+
+
+def draws_in_phases(gamma: float, delta: float, schedule: str, draws: int) -> int | None:
+    """The draws of the first phase for which γ holds, if there are so many; else None."""
+    for number in range(1, MOST_GRID_POINTS):
+        count, reached = _phase(schedule, number, delta)
+        if count > draws:
+            return None
+        if reached <= gamma + 1e-12:
+            return count
+    return None
 
 
 def draws_for(gamma: float, delta: float, announced: float | None, draws: int) -> int | None:
