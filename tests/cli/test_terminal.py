@@ -110,6 +110,7 @@ def evil(tmp_path_factory):
         'type = "float"\nrange = [0.0, 10.0]\ndefault = 8.0',
         f'type = "categorical"\nvalues = [{json.dumps(EVIL)}, "b"]\ndefault = {json.dumps(EVIL)}',
     )
+    text = text.replace("[parameters.alpha]", f"[parameters.{json.dumps(NAME)}]")
     (place / "scenario.toml").write_text(text.replace("configurations = 4", "configurations = 2"))
     utilitune_command("run", place / "scenario.toml", "--workers", "1")
     return place

@@ -86,9 +86,9 @@ def _print_csv(rows: Iterable[Row]) -> None:
     writer = None
     for row in rows:
         if writer is None:
-            writer = csv.DictWriter(text, fieldnames=list(row), lineterminator="\n")
-            writer.writeheader()
-        writer.writerow({name: _visible(value) for name, value in row.items()})
+            writer = csv.writer(text, lineterminator="\n")
+            writer.writerow(map(_visible, row))
+        writer.writerow(map(_visible, row.values()))
     hand_over(text.getvalue(), end="")
 
 
