@@ -30,7 +30,7 @@ def print_result(result: RunResult) -> None:
     console.print("Cost", style="bold")
     tried = f" of {progress.configurations:,} configurations"
     rivals = tried if result.promise.refusal else f"; compared: {compared(progress, result.standing.tried)}"
-    console.print(f"  {spent(progress)}{rivals}.")
+    prose(console, f"{spent(progress)}{rivals}.", indent=2)
     if result.use is not None:
         prose(console, result.use.sentence(), indent=2)
     if result.stop_reason is not None:

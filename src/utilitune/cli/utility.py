@@ -104,12 +104,13 @@ def plain_table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def _list_all() -> None:
-    from utilitune.cli.texts import words
+    from utilitune.cli.texts import prose, words
     from utilitune.utility import FAMILIES, QUALITY_FAMILIES
 
     console = words()
     for title, families in (("Of the time of a run", FAMILIES), ("Of a quality", QUALITY_FAMILIES)):
         console.print(f"{title}:")
         for family in families.values():
-            console.print(f"  {family.example}\n      {family.summary}")
+            console.print(f"  {family.example}")
+            prose(console, family.summary, indent=6)
     console.print("product and minimum put any of them together.")

@@ -14,6 +14,7 @@ import typer
 
 from utilitune.cli.grouping import grouped
 from utilitune.cli.terminal import say, say_json
+from utilitune.cli.texts import prose, words
 from utilitune.errors import UsageError, UtilituneError
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def _combined(found: _Found, ways: WayOptions) -> _Found:
 
 
 def _asked() -> _Found:
-    say("What is an answer worth to you, after which time? There are three ways to find out:")
+    prose(words(), "What is an answer worth to you, after which time? There are three ways to find out:")
     say("  1  Say it in words")
     say("  2  Answer a few questions: a sure time, or a coin between two times")
     say("  3  Name what a few times are worth")
@@ -214,7 +215,7 @@ def _asked_questions() -> _Found:
 
     best_s = _prompt("The quickest answer you hope for comes after", "1s", parse_duration)
     interview = _prompt("An answer is useless after", "1h", begun)
-    say("Which would you rather have? There is no right answer. b takes the last choice back.")
+    prose(words(), "Which would you rather have? There is no right answer. b takes the last choice back.")
     while True:
         answers, question = interview.state()
         if question is None:
@@ -277,7 +278,7 @@ def _prompt(question: str, default: str, read: Callable[[str], _T]) -> _T:
         try:
             return read(text)
         except UtilituneError as error:
-            say(f"  {error}")
+            prose(words(), str(error), indent=2)
 
 
 # -- what comes of it ------------------------------------------------------------------------------
@@ -319,7 +320,6 @@ def _plain(found: _Found, source: str, contest: Contest) -> dict[str, Any]:
 
 
 def _print(found: _Found, source: str, contest: Contest) -> None:
-    from utilitune.cli.texts import prose, words
     from utilitune.cli.utility import plain_table, show_utility
 
     console, plain = words(), _plain(found, source, contest)

@@ -62,6 +62,30 @@ def test_a_report_can_be_sorted_filtered_and_compared(browser: Any, tmp_path: Pa
         view.page.get_by_label("Compare configuration 29").check()
         view.page.get_by_label("Compare configuration 28").check()
         assert "Configuration 29 against 28" in view.text("#configurations [aria-live]")
+        shown = view.page.evaluate("[1234567, -1000000, 0.1234567, 2.5e7, 1e-9, 'text'].map(U.value)")
+        assert shown == ["1234567", "-1000000", "0.12346", "25000000", "1e-9", "text"]
+        assert view.page.evaluate("[1e6, 1.26e6, 2e-5, 12].map((each) => U.number(each))") == [
+            "1e6",
+            "1.3e6",
+            "2e-5",
+            "12",
+        ]
+        view.check()
+
+
+def test_a_printed_report_has_light_colours_and_no_empty_pages(browser: Any, tmp_path: Path):
+    path = report_of(small_run(tmp_path, configurations=600))
+    with opened(browser, path.as_uri(), color_scheme="dark") as view:
+        view.page.goto(path.as_uri())
+        view.page.wait_for_selector("#configurations tbody input")
+        view.page.evaluate("addEventListener('beforeprint', () => { window.printed = U.color('card'); })")
+        pages = view.page.pdf().count(b"/Type /Page\n")
+        assert view.page.evaluate("window.printed") == "#ffffff"
+        assert 2 <= pages <= 9, "lines of the table that are not drawn must take no room on paper"
+        assert view.page.evaluate("document.documentElement.dataset.theme") == "dark"
+        assert "On paper: " not in view.text("#configurations")
+        view.page.emulate_media(media="print")
+        assert "of 600 configurations" in view.text("#configurations .onpaper")
         view.check()
 
 

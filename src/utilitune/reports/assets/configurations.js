@@ -157,6 +157,7 @@ U.virtualTable = (model) => {
     const kind = [number === model.answer ? "answer" : "", model.picked.includes(number) ? "picked" : ""].join(" ").trim();
     return U.el("tr", { class: kind || null }, U.el("td", {}, box), cells);
   };
+  const printed = U.el("p", { class: "soft small onpaper" });
   let drawn = "", lines = new Map(), high = 460;
   const draw = (force) => {
     const first = Math.max(0, Math.floor(scroll.scrollTop / tall) - 8);
@@ -170,6 +171,7 @@ U.virtualTable = (model) => {
       kept.set(number, known && known.row === row && known.mark === mark ? known : { row, mark, node: line(number) });
     }
     lines = kept;
+    printed.textContent = `On paper: ${U.count(last - first)} of ${U.some(model.shown.length, "configuration")}, and no parameters. All of them are in the file that was printed.`;
     body.replaceChildren(spacer(first * tall), ...[...kept.values()].map(({ node }) => node), spacer((model.shown.length - last) * tall));
     if (focused) { const again = body.querySelector(`input[data-number="${Number(focused)}"]`); if (again && again !== document.activeElement) again.focus({ preventScroll: true }); }
     buttons.forEach((th, column) => {
@@ -181,7 +183,7 @@ U.virtualTable = (model) => {
   new ResizeObserver((entries) => { high = entries[0].contentRect.height || high; draw(false); }).observe(scroll);
   model.listeners.push(U.responsive(scroll, () => draw(true)));
   draw(true);
-  return scroll;
+  return U.el("div", {}, scroll, printed);
 };
 
 U.comparison = (model) => {
@@ -190,7 +192,7 @@ U.comparison = (model) => {
   const render = async () => {
     const [one, other] = model.picked.length === 2 ? model.picked : model.picked.length === 1 ? [model.picked[0], model.answer] : [];
     U.clear(holder);
-    if (one === undefined || one === other) { holder.append(U.soft("Tick two configurations in the table to compare them; one alone is compared with the answer.")); return; }
+    if (one === undefined || one === other) { holder.append(U.el("p", { class: "soft small noprint", text: "Tick two configurations in the table to compare them; one alone is compared with the answer." })); return; }
     const side = (number) => { const row = model.rows[number]; return row[3] === null ? "not run yet" : `${row[3].toFixed(3)} (${row[4].toFixed(2)} to ${row[5].toFixed(2)}), ${U.count(row[2])} runs`; };
     const rows = model.names.map((name, column) => [name, model.values[one][column], model.values[other][column]]).filter(([, a, b]) => a !== b)
       .map(([name, a, b]) => [name, U.value(a), U.value(b)]);
@@ -268,11 +270,16 @@ U.parameterFigure = (parameter, model) => {
       pen.beginPath(); pen.moveTo(left, y(tick)); pen.lineTo(width - right, y(tick)); pen.stroke();
       pen.textAlign = "right"; pen.fillText(String(tick), left - 5, y(tick) + 4);
     }
-    const name = (text) => (text.length > 9 ? `${text.slice(0, 8)}…` : text);
+    const room = (width - left - right) / Math.max(1, choices.length) - 4;
+    const name = (text) => {
+      let kept = text.slice(0, 40);
+      while (kept.length > 1 && pen.measureText(kept === text ? kept : `${kept}…`).width > room) kept = kept.slice(0, -1);
+      return kept === text ? kept : `${kept}…`;
+    };
     if (number) {
-      pen.textAlign = "left"; pen.fillText(U.number(parameter.low, 5), left, height - 5);
-      pen.textAlign = "right"; pen.fillText(U.number(parameter.high, 5), width - right, height - 5);
-    } else if (choices.length <= 6) {
+      pen.textAlign = "left"; pen.fillText(U.value(parameter.low), left, height - 5);
+      pen.textAlign = "right"; pen.fillText(U.value(parameter.high), width - right, height - 5);
+    } else if (room > 24) {
       pen.textAlign = "center";
       choices.forEach((choice, index) => pen.fillText(name(choice), x(index), height - 5));
     } else { pen.textAlign = "left"; pen.fillText(`${choices.length} values`, left, height - 5); }
@@ -295,7 +302,7 @@ U.parameterFigure = (parameter, model) => {
   };
   const again = U.responsive(chart, draw);
   model.listeners.push(again);
-  return U.el("figure", {}, U.el("figcaption", { text: parameter.name }), chart);
+  return U.el("figure", {}, U.el("figcaption", { text: parameter.name, title: parameter.name }), chart);
 };
 
 U.timelineCard = (doc) => {

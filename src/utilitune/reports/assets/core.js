@@ -34,7 +34,7 @@ U.color = (name) => getComputedStyle(document.documentElement).getPropertyValue(
 U.number = (value, digits = 3) => {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return "∞";
-  if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-4)) return value.toExponential(1);
+  if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-4)) return value.toExponential(1).replace(".0e", "e").replace("e+", "e");
   return String(Number(value.toPrecision(digits)));
 };
 
@@ -65,7 +65,7 @@ U.moment = (at) => (at ? new Date(at * 1000).toISOString().replace("T", " ").sli
 
 U.value = (value) => {
   if (value === null || value === undefined) return "–";
-  return typeof value === "number" ? U.number(value, 5) : String(value);
+  return typeof value === "number" && !Number.isSafeInteger(value) ? U.number(value, 5) : String(value); /* integers keep all digits */
 };
 
 U.card = (id, title, ...children) =>
@@ -126,6 +126,12 @@ U.tabs = (label, names, fill) => {
 };
 
 /* Light, dark, or what the system says; remembered where the browser lets us. */
+/* Paper is white: what is printed has light colours, whatever the screen has. */
+const dressed = (theme) => { document.documentElement.dataset.theme = theme; document.dispatchEvent(new Event("themechange")); };
+let onScreen = "light";
+window.addEventListener("beforeprint", () => { onScreen = document.documentElement.dataset.theme; dressed("light"); });
+window.addEventListener("afterprint", () => dressed(onScreen));
+
 U.theme = () => {
   const root = document.documentElement;
   const system = window.matchMedia("(prefers-color-scheme: dark)");

@@ -33,7 +33,7 @@ U.page = (doc, fetchOne) => {
   parts.model = new U.Configurations(doc, fetchOne);
   add(U.configurationsCard(doc, parts.model), "Configurations");
   parts.importance = add(U.importanceCard(doc), "Importance");
-  add(U.parametersCard(doc, parts.model), "Parameters");
+  parts.parameters = add(U.parametersCard(doc, parts.model), "Parameters");
   const lower = U.el("div", { class: "columns" });
   parts.captimes = U.captimesCard(doc);
   parts.failures = U.failuresCard(doc);

@@ -98,7 +98,7 @@ U.promisePicture = (promise) => {
     svg.append(U.svg("text", { x: x(0), y: height - bottom + 16, text: "all configurations, from the best" }));
     svg.append(U.svg("text", { x: x(1), y: height - bottom + 16, "text-anchor": "end", text: "to the worst" }));
     const failing = Math.max(1, Math.round(1 / promise.delta));
-    svg.append(U.svg("text", { x: x(0), y: height - 6, text: `δ = ${U.number(promise.delta)}: on average at most 1 of ${failing} such promises fails` }));
+    svg.append(U.svg("text", { x: x(0), y: height - 6, text: `δ = ${U.number(promise.delta)}: ${width > 420 ? "on average " : ""}at most 1 of ${failing} such promises fails` }));
     U.clear(holder).append(svg);
   };
   U.responsive(holder, draw);

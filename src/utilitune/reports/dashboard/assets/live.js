@@ -136,7 +136,9 @@
       mine.doc.importance = await get(`/api/runs/${mine.number}/importance`);
     } catch { /* it can be asked for again */ }
     mine.workingOut = false;
-    if (view === mine) showImportance(mine);
+    if (view !== mine) return;
+    showImportance(mine);
+    swap(mine.page.parts, "parameters", U.parametersCard(mine.doc, mine.page.parts.model));
   };
 
   const swap = (parts, name, node) => { parts[name].replaceWith(node); parts[name] = node; };
