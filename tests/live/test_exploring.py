@@ -11,7 +11,7 @@ import pytest
 from live.simulated_scenarios import backend, make_scenario
 from utilitune.domain.stopping import Budget
 from utilitune.errors import ScenarioError
-from utilitune.live.hunting import searcher_named
+from utilitune.live.hunting import Hunt, searcher_named
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
@@ -133,6 +133,35 @@ class AtTheQuickEnd:
         return self.space.validate({"x": 0.25 + 0.1 * float(generator.random())})
 
 
+class AtTheSlowEnd(AtTheQuickEnd):
+    """A suggester that never finds anything good."""
+
+    def suggest(self, pool, incumbent, generator):
+        return self.space.validate({"x": 0.9 + 0.1 * float(generator.random())})
+
+
+@pytest.mark.parametrize("population", list(Population))
+def test_search_tries_the_best_draws_of_the_proof(tmp_path, population, monkeypatch):
+    offered = []
+
+    def offer(hunt, number):
+        offered.append(number)
+        usual(hunt, number)
+
+    usual = Hunt.offer
+    monkeypatch.setattr(Hunt, "offer", offer)
+    rules = SearchRules(0.5, f"{__name__}:AtTheSlowEnd")
+    result = go(searching(tmp_path, runs=600, search=rules, population=population), tmp_path / "run")
+    with closing(read_run_folder(tmp_path / "run")) as store:
+        records, nominations = store.configurations(), store.nominations()
+    assert offered
+    assert len(set(offered)) == len(offered), "the same draw was offered twice"
+    assert {records[number].origin for number in offered} == {Origin.RANDOM}
+    best = min(offered, key=lambda number: abs(records[number].assignment["x"] - 0.3))
+    assert records[best].index not in nominations, "a draw is judged as a draw"
+    assert abs(result.best["x"] - 0.3) < 0.2
+
+
 def test_a_class_of_the_user_searches(tmp_path):
     scenario = searching(tmp_path, runs=150, search=SearchRules(0.5, f"{__name__}:AtTheQuickEnd"))
     result = go(scenario, tmp_path / "run")
@@ -175,7 +204,10 @@ def test_a_resumed_run_stands_where_an_uninterrupted_one_stands(tmp_path, worker
 @pytest.mark.parametrize("population", list(Population), ids=lambda each: each.value)
 @pytest.mark.parametrize("found", [None, 0.9, 0.3])
 def test_a_nominee_that_takes_part_already_is_run_once_like_all_others(tmp_path, population, found):
-    """On an endless source it was once asked for the same runs for ever, as it was told of none of them."""
+    """On an endless source it was once asked for the same runs for ever, as it was told of none of them.
+
+    What search finds here was drawn already: it is judged as a draw, and only a given one is nominated.
+    """
     few = ParameterSpace.from_tables({"x": {"type": "categorical", "values": [0.9, 0.1, 0.3, 0.5]}})
     scenario = make_scenario(
         tmp_path, procedure="wager", options={}, population=population, space=few, search=SearchRules()
@@ -184,7 +216,7 @@ def test_a_nominee_that_takes_part_already_is_run_once_like_all_others(tmp_path,
     settings = replace(settings_of(scenario, workers=2), budget=Budget(max_runs=220), found=chosen)
     run_scenario(scenario, tmp_path / "run", settings, backend=backend(2))
     with closing(read_run_folder(tmp_path / "run")) as store:
-        assert store.nominations()
+        assert bool(store.nominations()) == (found is not None)
         made = [
             (run.request.configuration, run.request.position, run.request.captime_s) for run in store.runs()
         ]

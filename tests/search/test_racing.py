@@ -58,6 +58,30 @@ def test_given_configurations_are_raced_first():
     assert tuple(search.candidates[1:4]) == given
 
 
+def test_what_is_offered_is_raced_next_and_once():
+    search = search_for()
+    play(search, improvable, 60)
+    before, offered = len(search.candidates), SPACE.sample(np.random.default_rng(5), 1)[0]
+    for _ in range(2):
+        search.offer(offered)
+    search.offer(search.candidates[search.incumbent])
+    play(search, improvable, 200)
+    raced = search.candidates[before : before + 3]
+    assert offered in raced[:2], "a race that was under way may end first"
+    assert search.candidates.count(offered) == 1
+    assert not search._given
+
+
+def test_a_good_offer_becomes_the_incumbent():
+    search = RacingSearch(SearchTask(SPACE, UTILITY, 40, 300.0), RandomSuggester())
+    play(search, improvable, 20)
+    many = SPACE.sample(np.random.default_rng(6), 3000)
+    best = min(many, key=lambda each: improvable(each, 0))
+    search.offer(best)
+    play(search, improvable, 200)
+    assert search.candidates[search.nominee()] == best
+
+
 def test_nothing_is_wanted_once_a_small_space_is_used_up():
     space = ParameterSpace.from_tables({"n": {"type": "integer", "range": [1, 4], "default": 2}})
     search = RacingSearch(SearchTask(space, UTILITY, 5, 100.0), MixedSuggester(space))

@@ -1,9 +1,9 @@
 """Which configuration is the answer of a run that searches and proves.
 
-It is the best-proved configuration, unless a nominee was clearly better where both were run and its ε is not
-much larger; then it is the latest such nominee, with what is proved of it. Where the user asked for an ε and
-only the best-proved configuration reaches it, that one is the answer. None is ever one that is proved worse
-than the default.
+It is the best-proved configuration (the smallest ε + w·γ), unless something that search has found was clearly
+better where both were run and not much less is proved of it; then it is the latest such find. Where the user
+asked for an ε and only the best-proved configuration reaches it, that one is the answer. None is ever one
+that is proved worse than the default.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from utilitune.live.hunting import Hunt
     from utilitune.live.proved import Proved
 
-MOST_EPSILON_LOST = 0.2
-"""How much larger ε may be, in utility, where the answer is not the configuration of which most is proved."""
+MOST_LOST = 0.1
+"""How much larger ε + w·γ may be, in utility, where the answer is not the one of which most is proved."""
 
 
 class Choice:
@@ -32,35 +32,53 @@ class Choice:
         proves_one: Whether the latest nominee is the answer in any case, and ε is asked for of it.
 
     Attributes:
-        nominated: The nominees, by number, the first one first.
+        found: Whom search held to be best, by number, the latest one last: nominees, and draws of the proof.
     """
 
     def __init__(self, proof: Proved, hunt: Hunt, epsilon: float | None, *, proves_one: bool) -> None:
         self._proof, self._hunt = proof, hunt
         self._epsilon, self._proves_one = epsilon, proves_one
-        self.nominated: list[int] = []
+        self.found: list[int] = []
+
+    def note(self, configuration: int) -> None:
+        """Search holds a configuration that has joined the proof to be the best now."""
+        if configuration in self.found:
+            self.found.remove(configuration)
+        self.found.append(configuration)
 
     def candidates(self) -> tuple[Progress | None, Progress | None]:
         """The configuration of which most is proved, whoever brought it in, and the answer."""
         proved = self._proof.progress()
-        if proved is None or not self.nominated:
+        if proved is None or not self.found:
             return proved, proved
-        nominees = [self._proof.progress_of(each) for each in dict.fromkeys(reversed(self.nominated))]
-        proved = min([proved, *reversed(nominees)], key=lambda each: each.epsilon)
+        finds = [self._proof.progress_of(each) for each in reversed(self.found)]
         if self._proves_one:
-            return proved, nominees[0]
-        wanted = self._epsilon if self._epsilon is not None and proved.epsilon <= self._epsilon else 1.0
-        most = min(wanted, proved.epsilon + MOST_EPSILON_LOST)
+            return min([proved, *finds], key=self._proof.worth), finds[0]
+        everybody = self._that_reach_most(proved, finds)
+        proved = min(everybody, key=self._proof.worth)
+        most = self._proof.worth(proved) + MOST_LOST
         ahead = (
             each
-            for each in nominees
-            if each.epsilon <= most and self._hunt.is_ahead(each.best_index, proved.best_index)
+            for each in finds
+            if each in everybody
+            and self._proof.worth(each) <= most
+            and self._hunt.is_ahead(each.best_index, proved.best_index)
         )
         return proved, next(ahead, proved)
 
+    def _that_reach_most(self, own: Progress, finds: list[Progress]) -> list[Progress]:
+        """Those that reach the ε asked for, with no larger γ where the proof's own answer does; else all."""
+        everybody = [own, *finds]
+        if self._epsilon is None:
+            return everybody
+        reached = [each for each in everybody if each.epsilon <= self._epsilon]
+        if own in reached:
+            reached = [each for each in reached if (each.gamma or 0.0) <= (own.gamma or 0.0)]
+        return reached or everybody
+
     def one_proved(self) -> StopReason | None:
         """Why to stop, where ε was asked for of one configuration and is proved of it."""
-        if not self._proves_one or self._epsilon is None or not self.nominated:
+        if not self._proves_one or self._epsilon is None or not self.found:
             return None
         answer = self.candidates()[1]
         if answer is None or answer.epsilon > self._epsilon:
@@ -70,17 +88,22 @@ class Choice:
     def sentence(self) -> str:
         """A sentence where the best by its runs and the best-proved one differ, else nothing."""
         proved, answer = self.candidates()
-        if proved is None or answer is None or not self.nominated:
+        if proved is None or answer is None or not self.found:
             return ""
-        if proved.epsilon < answer.epsilon:
+        if self._proof.worth(proved) < self._proof.worth(answer):
             return (
                 f"The answer is the best by its runs; more is proved of configuration {proved.best_index}: "
-                f"ε = {proved.epsilon:.3g}."
+                f"{_stated(proved)}."
             )
-        latest = self.nominated[-1]
+        latest = self.found[-1]
         if latest == answer.best_index or not self._hunt.is_ahead(latest, answer.best_index):
             return ""
         return (
             f"Configuration {latest} was better where both were run, but little is proved of it yet: "
-            f"ε = {self._proof.progress_of(latest).epsilon:.3g}. More time would tell."
+            f"{_stated(self._proof.progress_of(latest))}. More time would tell."
         )
+
+
+def _stated(progress: Progress) -> str:
+    """What is proved, in short."""
+    return f"ε = {progress.epsilon:.3g}" + (f", γ = {progress.gamma:.3g}" if progress.gamma else "")

@@ -44,6 +44,10 @@ NOMINATION_GROWTH = 1.3
 """Every further one comes when search has spent so many times as much as at the one before."""
 
 
+OFFERS = 2
+"""So many of the proof's best draws are offered to search whenever the two meet."""
+
+
 class Exploring:
     """Search and proof together; see the module.
 
@@ -74,8 +78,11 @@ class Exploring:
         self._share = share
         self._stored = list(nominations)
         self._choice = Choice(proof, hunt, epsilon, proves_one=proves_one)
-        self._nominated = self._choice.nominated
+        self._proves_one = proves_one
+        self._nominated: list[int] = []
         self._milestone_s = 0.0
+        self._drawn: set[int] = set()
+        self._offered: set[int] = set()
         self._finished: Done | None = None
 
     # -- events --------------------------------------------------------------------------------------------
@@ -94,12 +101,15 @@ class Exploring:
     def joined(self, number: int, drawn: Drawn) -> None:
         """A configuration has its number; search's candidates do not join the proof."""
         self._hunt.number(drawn.assignment, number)
+        if drawn.origin is Origin.RANDOM:
+            self._drawn.add(number)
         if drawn.origin is not Origin.NOMINEE:
             self.proof.joined(number, drawn)
 
     def nominated(self, number: int, configuration: int) -> None:
         """A nomination is stored: its order may be revealed."""
         self._nominated.append(configuration)
+        self._choice.note(configuration)
         self._finished = None
         self.proof.nominated(number, configuration, self._hunt.frontier)
 
@@ -148,13 +158,27 @@ class Exploring:
         best = self._best_now()
         if best is not None and self.proof.has_room_for_nominee(hunt.frontier):
             return Nominate(len(self._nominated) + 1, best)
+        self._offer()
         self._milestone_s = math.inf if hunt.exhausted else self._milestone_s * NOMINATION_GROWTH
         return None
 
+    def _offer(self) -> None:
+        """Let search try the proof's best draws: they were run anyway, and may be better than what it has."""
+        for number in self.proof.best_draws(OFFERS):
+            if number not in self._offered:
+                self._offered.add(number)
+                self._hunt.offer(number)
+
     def _best_now(self) -> int | None:
-        """Search's best candidate if it is a new one; what an earlier start nominated is so once more."""
+        """Search's best candidate if it is to be nominated; what an earlier start nominated is so once more.
+
+        A random draw of the proof, or an earlier nominee, is judged by what the proof knows of it already.
+        """
         best, place = self._hunt.nominee(), len(self._nominated)
-        if best is None or best in self._nominated[-1:]:
+        if best is None:
+            return None
+        if best in self._nominated or (best in self._drawn and not self._proves_one):
+            self._choice.note(best)
             return None
         return self._stored[place] if place < len(self._stored) else best
 

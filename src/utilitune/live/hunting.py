@@ -18,7 +18,7 @@ from utilitune.domain import RunRequest
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.live.supply import Drawn
 from utilitune.procedures.engine import Origin
-from utilitune.search.base import DEFAULT, SearchTask, Seen
+from utilitune.search.base import DEFAULT, SearchTask, Seen, TakesOffers
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
 from utilitune.search.suggesting import MixedSuggester, RandomSuggester
@@ -69,6 +69,7 @@ class Hunt:
         self._evidence = evidence
         self._workers = workers
         self._numbers: dict[Assignment, int] = {}
+        self._assignments: dict[int, Assignment] = {}
         self._frontier = 0
 
     @property
@@ -83,7 +84,14 @@ class Hunt:
 
     def number(self, assignment: Assignment, number: int) -> None:
         """A configuration has this number in the store; of several the first counts."""
-        self._numbers.setdefault(assignment, number)
+        if self._numbers.setdefault(assignment, number) == number:
+            self._assignments[number] = assignment
+
+    def offer(self, number: int) -> None:
+        """Let the searcher try a configuration that others have found good; not every searcher takes any."""
+        assignment = self._assignments.get(number)
+        if assignment is not None and isinstance(self._searcher, TakesOffers):
+            self._searcher.offer(assignment)
 
     def hear(self, run: Ended) -> None:
         """Take in a run that has ended."""

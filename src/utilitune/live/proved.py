@@ -50,6 +50,14 @@ class Proved:
             raise RuntimeError(f"configuration {configuration} has not joined")
         return self._in_store_terms(self._nominating().progress_of(place))
 
+    def worth(self, progress: Progress) -> float:
+        """What a promise is measured by when two are compared, in units of ε: the smaller the better."""
+        return self._nominating().worth(progress)
+
+    def best_draws(self, count: int) -> list[int]:
+        """Up to `count` random draws, the best by their runs first."""
+        return [self._entrants.numbers[place] for place in self._nominating().best_draws(count)]
+
     def _in_store_terms(self, progress: Progress) -> Progress:
         return replace(progress, best_index=self._entrants.numbers[progress.best_index])
 

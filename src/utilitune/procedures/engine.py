@@ -209,6 +209,14 @@ class TakesProposals(ShowsRuns, Protocol):
         """What is proved with this configuration as the answer; it changes nothing."""
         ...
 
+    def worth(self, progress: Progress) -> float:
+        """What a promise is measured by when two are compared, in units of ε: the smaller the better."""
+        ...
+
+    def best_draws(self, count: int) -> list[int]:
+        """Up to `count` random draws, the best by their runs first."""
+        ...
+
     def add(
         self,
         origin: Origin,

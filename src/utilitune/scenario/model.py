@@ -210,8 +210,8 @@ class QualityRules:
     bounds: Mapping[str, float] = field(default_factory=dict)
 
 
-DEFAULT_SEARCH_SHARE = 0.5
-"""Half of the time looks for something better, half proves how good it is."""
+DEFAULT_SEARCH_SHARE = 0.25
+"""A quarter of the time looks for something better, the rest proves how good it is; see docs/search.md."""
 
 DEFAULT_SEARCH_METHOD = "utilitune"
 """Our own search."""

@@ -134,6 +134,15 @@ class Searcher(Protocol):
         ...
 
 
+@runtime_checkable
+class TakesOffers(Protocol):
+    """A searcher that also tries what others have found."""
+
+    def offer(self, assignment: Assignment) -> None:
+        """Try this configuration soon; what it does next follows from the offers, too."""
+        ...
+
+
 class Suggester(Protocol):
     """Whoever names the candidate to be raced next."""
 

@@ -131,6 +131,11 @@ class RacingSearch:
                 job.step()
         self._look_at_ends()
 
+    def offer(self, assignment: Assignment) -> None:
+        """Race a configuration that others have found before any new suggestion."""
+        if assignment != self.candidates[self.incumbent] and assignment not in self._given:
+            self._given.append(assignment)
+
     def nominee(self) -> int:
         """The incumbent if its runs beside those of the default put it clearly ahead, else the default."""
         if self.incumbent == DEFAULT:

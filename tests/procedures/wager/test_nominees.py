@@ -17,6 +17,7 @@ from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.orders import fresh_order
 from utilitune.procedures.wager import Adaptive, WagerEngine
 from utilitune.procedures.wager.capital import difference_values, pair_values_along
+from utilitune.procedures.wager.state import runs_made
 
 POSITIONS = 90
 ROWS = RuntimeMatrix.from_array(solver_runtimes(60, POSITIONS, seed=4).runtimes_s, CUTOFF_S)
@@ -74,6 +75,24 @@ class TestNominees:
         assert arm["least"] == pytest.approx(least.sum())
         share = play.shares.lower * arm["weight"]
         assert arm["lower"] <= lower_bound(least, share, POSITIONS) + 1e-6
+
+    def test_as_many_of_its_runs_are_counted_as_it_has_made(self):
+        """Positions of its own order were once taken for places of the stored one, and half did not count."""
+        engine, nominee = nominated()
+        while engine.advance(PauseAt(engine.progress().rounds + 7, float("inf"), 10**9)) is Halt.PAUSED:
+            arms = engine._play.arms[: engine.added]
+            assert (arms["aside_runs"] >= 0).all()
+            assert runs_made(engine._play, nominee) == arms["runs"][nominee]
+        assert engine._play.arms["runs"][nominee] > POSITIONS // 2
+
+    def test_the_best_draws_are_draws_and_the_best_comes_first(self):
+        engine, nominee = nominated()
+        engine.advance(ENDLESS)
+        best = engine.best_draws(3)
+        assert len(set(best)) == 3
+        assert nominee not in best
+        assert best[0] == int(WORTHS[:12].argmax())
+        assert len(engine.best_draws(100)) == 12
 
     def test_it_needs_far_fewer_runs_than_all_of_them(self):
         """On a list of 300, a nominee's bound reaches what counting alone would need most of the list for."""

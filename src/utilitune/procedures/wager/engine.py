@@ -424,6 +424,17 @@ class WagerEngine:
                     found = (epsilon, this.gamma)
         return self._compared(answer, replace(current, epsilon=found[0], gamma=found[1]))
 
+    def worth(self, progress: Progress) -> float:
+        """What a promise is measured by when two are compared: ε + w·γ."""
+        return self._worth(progress.epsilon, progress.gamma or 0.0)
+
+    def best_draws(self, count: int) -> list[int]:
+        """Up to `count` random draws, the best by their runs first."""
+        arms = self._play.arms[: self.added]
+        scores = np.where((arms["rank"] > 0) & (arms["runs"] > 0), self._play.score[: self.added], -math.inf)
+        best = np.argsort(-scores, kind="stable")[:count]
+        return [int(arms["row"][i]) for i in best if scores[i] > -math.inf]
+
     def _compared(self, answer: int, current: Progress) -> Progress:
         """What is proved of an arm as the answer, with its gain over the default.
 

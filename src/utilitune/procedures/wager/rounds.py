@@ -213,7 +213,8 @@ def _observe(play: Play, i: int) -> None:
     if j == ASIDE:
         note_aside(play, i, position, level)
     elif j == arms[i].runs:
-        arms[i].aside_runs -= level_at(play, i, position) != NO_LEVEL
+        if arms[i].aside >= 0:  # a nominee has no runs aside, and its positions follow its own order
+            arms[i].aside_runs -= level_at(play, i, position) != NO_LEVEL
         append_level(play, i, level)
     else:
         before = play.levels_run[arms[i].block + j]

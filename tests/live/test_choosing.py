@@ -1,0 +1,128 @@
+"""Which configuration is the answer: by what is proved, by who was ahead, and what the user is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from utilitune.domain import Progress
+from utilitune.live.choosing import MOST_LOST, Choice
+
+
+def standing(index: int, epsilon: float, gamma: float = 0.1) -> Progress:
+    return Progress(
+        best_index=index,
+        epsilon=epsilon,
+        gamma=gamma,
+        delta=0.1,
+        total_time_s=1.0,
+        runs=1,
+        rounds=1,
+        configurations=3,
+        alive=2,
+    )
+
+
+class Proved:
+    """What is proved of each configuration, without a procedure; the first one is its own answer."""
+
+    def __init__(self, *each: Progress) -> None:
+        self._of = {one.best_index: one for one in each}
+        self._own = each[0]
+
+    def progress(self) -> Progress:
+        return self._own
+
+    def progress_of(self, configuration: int) -> Progress:
+        return self._of[configuration]
+
+    def worth(self, progress: Progress) -> float:
+        return progress.epsilon + 2.0 * (progress.gamma or 0.0)
+
+
+class Ranked:
+    """A search that holds larger numbers to be better."""
+
+    def is_ahead(self, number: int, other: int) -> bool:
+        return number > other
+
+
+def choice(*each: Progress, epsilon: float | None = None, proves_one: bool = False) -> Choice:
+    chosen = Choice(Proved(*each), Ranked(), epsilon, proves_one=proves_one)  # type: ignore[arg-type]
+    for one in each[1:]:
+        chosen.note(one.best_index)
+    return chosen
+
+
+def numbers(chosen: Choice) -> tuple[int, int]:
+    proved, answer = chosen.candidates()
+    assert proved is not None
+    assert answer is not None
+    return proved.best_index, answer.best_index
+
+
+def test_without_a_find_the_answer_is_what_is_proved():
+    assert numbers(choice(standing(3, 0.2))) == (3, 3)
+
+
+def test_a_small_epsilon_about_few_configurations_is_not_the_best_proved():
+    """ε = 0.01 with γ = 0.26 says less than ε = 0.12 with γ = 0.06."""
+    assert numbers(choice(standing(5, 0.12, 0.06), standing(1, 0.01, 0.26))) == (5, 5)
+
+
+def test_what_is_ahead_is_the_answer_where_little_is_lost():
+    assert numbers(choice(standing(1, 0.2), standing(5, 0.2 + 0.9 * MOST_LOST))) == (1, 5)
+    assert numbers(choice(standing(1, 0.2), standing(5, 0.2 + 1.1 * MOST_LOST))) == (1, 1)
+
+
+def test_a_larger_gamma_counts_as_a_loss_too():
+    assert numbers(choice(standing(1, 0.2, 0.1), standing(5, 0.2, 0.1 + 0.6 * MOST_LOST))) == (1, 1)
+
+
+def test_what_is_behind_is_not_the_answer():
+    assert numbers(choice(standing(5, 0.2), standing(1, 0.21))) == (5, 5)
+
+
+def test_the_latest_find_comes_first_and_one_that_returns_is_the_latest():
+    chosen = choice(standing(1, 0.2), standing(6, 0.2), standing(5, 0.2))
+    assert numbers(chosen) == (1, 5)
+    chosen.note(6)
+    assert chosen.found == [5, 6]
+    assert numbers(chosen) == (1, 6)
+
+
+def test_an_epsilon_that_was_asked_for_is_not_given_away():
+    assert numbers(choice(standing(1, 0.19), standing(5, 0.21), epsilon=0.2)) == (1, 1)
+    assert numbers(choice(standing(1, 0.21), standing(5, 0.22), epsilon=0.2)) == (1, 5)
+
+
+def test_nothing_falls_short_of_what_was_asked_for_and_reached():
+    """The proof has stopped with ε and γ as asked for: a smaller ε with a larger γ is no answer then."""
+    reached, other = standing(1, 0.19, 0.12), standing(5, 0.005, 0.186)
+    assert numbers(choice(reached, other, epsilon=0.2))[0] == 1
+    assert numbers(choice(reached, other))[0] == 5
+    other = standing(5, 0.16, 0.14)  # better by its runs, and not much less is proved of it
+    assert numbers(choice(reached, other, epsilon=0.2)) == (1, 1)
+    assert numbers(choice(reached, other)) == (1, 5)
+
+
+def test_a_find_that_reaches_what_was_asked_for_is_the_answer_if_nothing_else_does():
+    assert numbers(choice(standing(5, 0.21, 0.05), standing(1, 0.2, 0.1), epsilon=0.2)) == (1, 1)
+
+
+def test_one_that_is_to_be_proved_is_the_answer_whatever_is_proved_of_it():
+    assert numbers(choice(standing(5, 0.1), standing(1, 0.9), proves_one=True)) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("each", "said"),
+    [
+        ((standing(1, 0.2), standing(5, 0.25)), "more is proved of configuration 1: ε = 0.2, γ = 0.1."),
+        ((standing(1, 0.2), standing(5, 0.9)), "little is proved of it yet: ε = 0.9, γ = 0.1. More time"),
+        ((standing(5, 0.2), standing(1, 0.9)), ""),
+        ((standing(1, 0.2, 0.0), standing(5, 0.25, 0.0)), "configuration 1: ε = 0.2."),
+    ],
+)
+def test_where_the_two_differ_the_user_is_told(each: tuple[Progress, Progress], said: str):
+    sentence = choice(*each).sentence()
+    assert said in sentence
+    assert bool(sentence) == bool(said)
