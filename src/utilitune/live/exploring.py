@@ -43,9 +43,16 @@ FIRST_NOMINATION = 12.0
 NOMINATION_GROWTH = 1.3
 """Every further one comes when search has spent so many times as much as at the one before."""
 
+MEETINGS_ALONE = 6
+"""At the first so many milestones search is offered nothing, so it may go so far before there is a proof."""
 
 OFFERS = 2
-"""So many of the proof's best draws are offered to search whenever the two meet."""
+"""So many of the proof's best draws are offered to search at every later milestone."""
+
+
+def milestone_s(first_s: float, number: int) -> float:
+    """The seconds of search at a milestone, from number 0; `first_s` is what its first look took."""
+    return FIRST_NOMINATION * first_s * NOMINATION_GROWTH**number
 
 
 class Exploring:
@@ -81,6 +88,8 @@ class Exploring:
         self._proves_one = proves_one
         self._nominated: list[int] = []
         self._milestone_s = 0.0
+        self._milestone = 0
+        self._first_s = 0.0
         self._drawn: set[int] = set()
         self._offered: set[int] = set()
         self._finished: Done | None = None
@@ -152,14 +161,17 @@ class Exploring:
         """What is to be nominated now that both sides have come to the milestone; else it is passed."""
         hunt = self._hunt
         if self._milestone_s == 0.0 and hunt.spent_s > 0.0 and not hunt.exhausted:
-            self._milestone_s = FIRST_NOMINATION * hunt.spent_s
+            self._first_s = hunt.spent_s
+            self._milestone_s = milestone_s(self._first_s, 0)
         if not self._search_waits or (self._finished is None and self.proof.spent_s < self._limit_s):
             return None
         best = self._best_now()
         if best is not None and self.proof.has_room_for_nominee(hunt.frontier):
             return Nominate(len(self._nominated) + 1, best)
-        self._offer()
-        self._milestone_s = math.inf if hunt.exhausted else self._milestone_s * NOMINATION_GROWTH
+        if self._milestone >= MEETINGS_ALONE:
+            self._offer()
+        self._milestone += 1
+        self._milestone_s = math.inf if hunt.exhausted else milestone_s(self._first_s, self._milestone)
         return None
 
     def _offer(self) -> None:

@@ -2,8 +2,9 @@
 
 On a fresh install the rules are compiled once, which takes a minute. Nobody has to wait for that. Until then
 
-- search goes on by itself, for it needs almost nothing compiled. It follows from its seed and the outcomes of
-  runs alone, so the search of the run itself will want the very same runs, and finds them made;
+- search goes on by itself, for it needs almost nothing compiled, until the proof would offer it something. So
+  far it follows from its seed and the outcomes of runs alone, so the search of the run itself will want the
+  very same runs, and finds them made;
 - where nothing is searched, or search has had enough for now, the default configuration is run on the first
   instances, up to the time at which an answer has lost half its worth. Every procedure wants these.
 
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING
 from utilitune.domain import Progress, RunRequest
 from utilitune.execution.machine import available_cores
 from utilitune.live.asker import Again, Join, Joining, Make, Wanted, pair_of
+from utilitune.live.exploring import MEETINGS_ALONE, milestone_s
 from utilitune.live.supply import Drawn
 from utilitune.procedures.engine import Origin
 from utilitune.procedures.naming import are_compiled, warm_up
@@ -183,6 +185,7 @@ class Prelude:
         self._compilation = compilation
         self._first = first
         self._hunt = hunt
+        self._first_s = 0.0
         self._asker: Decider | None = None
         self._records: list[ConfigurationRecord] = []
         self._runs: list[Ended] = []
@@ -247,18 +250,26 @@ class Prelude:
         """The runs of search, or of the default where search has none."""
         runs = []
         if self._hunt is not None and self._may_search():
-            candidates = self._hunt.go_on()
+            until_s = self._alone_until_s(self._hunt)
+            candidates = self._hunt.go_on(until_s)
             if candidates is None:
                 return Again()
             if candidates:
                 return Join(tuple(Joining(each) for each in candidates))
-            runs = self._hunt.requests(room.slots)
+            if until_s == 0.0 or self._hunt.spent_s < until_s:
+                runs = self._hunt.requests(room.slots)
         if not runs:
             places = (at for at in range(self._first.default_runs) if at not in self._of_default)
             runs = [RunRequest(0, position, self._first.captime_s) for position in places]
         free = [run for run in runs if pair_of(run) not in room.under_way]
         count = max(0, min(room.free, self._first.at_once - len(room.under_way)))
         return Make([Wanted(run, ahead=True) for run in free[:count]], may_wait=True)
+
+    def _alone_until_s(self, hunt: Hunt) -> float:
+        """How far search goes without a proof: to the first milestone at which it is offered something."""
+        if self._first_s == 0.0:
+            self._first_s = hunt.spent_s
+        return milestone_s(self._first_s, MEETINGS_ALONE)
 
     def _may_search(self) -> bool:
         """Whether search can go on without compiling anything here."""
