@@ -21,6 +21,7 @@ from utilitune.live import prelude as module
 from utilitune.live import running
 from utilitune.live.asker import Again, Done, Ended, Join, Make, Room, UnderWay
 from utilitune.live.driver import Driver
+from utilitune.live.exploring import MEETINGS_ALONE, milestone_s
 from utilitune.live.live_run import LiveRun, Terms
 from utilitune.live.prelude import Compilation, FirstRuns, Prelude, ready_asker
 from utilitune.live.running import RunSettings, asker_for, open_store, settings_of
@@ -333,12 +334,14 @@ class Searches:
 
     def __init__(self) -> None:
         self.went_on = 0
+        self.spent_s = self.until_s = 0.0
 
     def number(self, assignment: Assignment, number: int) -> None:
         pass
 
-    def go_on(self) -> tuple[Drawn, ...] | None:
+    def go_on(self, until_s: float) -> tuple[Drawn, ...] | None:
         self.went_on += 1
+        self.until_s = until_s
         return (DRAWN,) if self.went_on < 100 else None
 
     def close(self) -> None:
@@ -359,6 +362,28 @@ def test_without_its_model_search_goes_a_few_steps_only():
     assert isinstance(first.ask(room()), Join)
     hunt.went_on = 100
     assert isinstance(first.ask(room()), Again)
+    first.close()
+
+
+def test_search_goes_no_further_alone_than_to_its_first_offer():
+    class Waits(Searches):
+        def go_on(self, until_s: float) -> tuple[Drawn, ...]:
+            super().go_on(until_s)
+            return ()
+
+        def requests(self, count: int) -> list[RunRequest]:
+            return [RunRequest(3, 0, 1.0)] * count
+
+    hunt = Waits()
+    first = Prelude(Decides, Later(), FIRST, hunt)
+    first.ask(room())
+    first.joined(0, DRAWN)
+    last_s = milestone_s(2.0, MEETINGS_ALONE)
+    steps = [(0.0, 0.0, 3), (2.0, last_s, 3), (last_s - 1.0, last_s, 3), (last_s, last_s, 0)]
+    for spent_s, until_s, whose in steps:
+        hunt.spent_s = spent_s
+        assert first.ask(room()).runs[0].request.configuration == whose
+        assert hunt.until_s == until_s
     first.close()
 
 
