@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -106,14 +107,8 @@ async def _closed(client: Any) -> None:  # noqa: ANN401 - Dask has no types
 
 async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> Opened:
     """Submit workers to a job queue."""
-    import dask_jobqueue
-
-    kinds = {System.SLURM: "SLURMCluster", System.PBS: "PBSCluster", System.SGE: "SGECluster"}
-    options = {"scheduler_options": _NO_PAGES, **workers.options}
     try:
-        queue = getattr(dask_jobqueue, kinds[workers.system])(
-            cores=workers.cores, asynchronous=True, **options
-        )
+        queue = described(workers)
         await stack.enter_async_context(queue)
         queue.scale(jobs=workers.jobs)
         await queue
@@ -121,6 +116,18 @@ async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> O
         reason = " ".join(str(error).rpartition("stderr:")[2].split()) or type(error).__name__
         raise ClusterError(f"workers cannot be submitted to {workers.system.value}: {reason}") from None
     return Opened(queue.scheduler_address, renew=lambda: queue.scale(jobs=workers.jobs))
+
+
+def described(workers: QueuedWorkers) -> Any:  # noqa: ANN401 - dask-jobqueue has no types
+    """The jobs of a queue as dask-jobqueue knows them; nothing is submitted yet."""
+    import dask_jobqueue
+
+    kinds = {System.SLURM: "SLURMCluster", System.PBS: "PBSCluster", System.SGE: "SGECluster"}
+    options = {"scheduler_options": _NO_PAGES, **workers.options}
+    options["python"] = shlex.quote(options.get("python") or sys.executable)
+    if workers.system is System.SGE and "account" in options:
+        options["project"] = options.pop("account")
+    return getattr(dask_jobqueue, kinds[workers.system])(cores=workers.cores, asynchronous=True, **options)
 
 
 class LocalProcesses:
