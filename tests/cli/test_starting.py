@@ -1,0 +1,35 @@
+"""The first moments of a command, before it can say anything."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("inherited", "code"), [(signal.SIG_DFL, -signal.SIGINT), (signal.SIG_IGN, 0)], ids=["heard", "ignored"]
+)
+def test_ctrl_c_while_a_command_is_loaded_leaves_no_traceback(tmp_path: Path, inherited, code):
+    """A library that is loaded first stands for the moment of the Ctrl-C."""
+    (tmp_path / "typer.py").write_text(
+        "import os, signal, sys\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.path.remove(os.path.dirname(__file__))\n"
+        "del sys.modules['typer']\n"
+        "import typer\n"
+        "sys.modules[__name__] = typer\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "utilitune", "--version"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, inherited),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, "")
