@@ -1,4 +1,4 @@
-"""The first moments of a command, before it can say anything."""
+"""The first moments of a command, and places where it can hardly say anything."""
 
 from __future__ import annotations
 
@@ -33,3 +33,26 @@ def test_ctrl_c_while_a_command_is_loaded_leaves_no_traceback(tmp_path: Path, in
         check=False,
     )
     assert (done.returncode, done.stderr) == (code, "")
+
+
+LINES = {
+    "output closed": "{} --help >&-",
+    "everything closed": "{} --help <&- >&- 2>&-",
+    "a full disk": "{} --help >/dev/full",
+    "a full disk, for a table": "{} datasets list >/dev/full",
+    "an encoding with few letters": "PYTHONUTF8=0 PYTHONIOENCODING=ascii {} datasets list",
+    "a name that is too long": "{} status " + "a" * 5000,
+    "a folder that is gone": "mkdir gone && cd gone && rmdir ../gone && {} status ../scenario.run",
+}
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES.keys())
+def test_a_sentence_at_most_and_no_traceback(tmp_path: Path, line):
+    command = line.format(f"{sys.executable} -m utilitune")
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert len(done.stderr) < 5000
+    assert done.returncode in {0, 2}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import io
 import os
 import signal
 import sys
 import threading
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -105,6 +107,8 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line."""
     given = sys.argv[1:] if arguments is None else arguments
     interrupted = _noting_interrupts()
+    if arguments is None:
+        _make_streams_usable()
     try:
         code = build_app(given)(args=given, prog_name="utilitune", standalone_mode=False)
     except UtilituneError as error:
@@ -115,6 +119,8 @@ def main(arguments: list[str] | None = None) -> None:
         code = INTERRUPTED
     except SystemExit as ended:
         code = 0 if _nobody_reads_on(ended) else ended.code
+    except OSError as error:
+        code = INTERRUPTED if interrupted else _refused(_by_the_system(error))
     except Exception:
         if not interrupted:
             raise
@@ -135,12 +141,25 @@ def _leave_quickly(code: object) -> None:
         return
     try:
         _flush()
-    except (OSError, ValueError):
+    except (BrokenPipeError, ValueError):
         return
+    except OSError as error:
+        code = _refused(_by_the_system(error))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left would fail once more
     atexit._run_exitfuncs()  # noqa: SLF001 - there is no public name for it
     with contextlib.suppress(OSError, ValueError):
         _flush()
     os._exit(code or 0)
+
+
+def _make_streams_usable() -> None:
+    """Let our output take every character, also where it was closed or its encoding has only few."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the end
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _flush() -> None:
@@ -167,6 +186,12 @@ def _noting_interrupts() -> list[int]:
 def _nobody_reads_on(ended: SystemExit) -> bool:
     """Whether the reader of our output has left, such as head: Typer and rich end the program there."""
     return isinstance(ended.__context__, BrokenPipeError)
+
+
+def _by_the_system(error: OSError) -> str:
+    """What the system refused, where nobody closer to it could say more."""
+    what = "" if error.filename is None else f"{error.filename}: "
+    return f"{what}the system says: {error.strerror or error}"
 
 
 def _refused(text: str) -> int:
