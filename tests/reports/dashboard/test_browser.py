@@ -193,6 +193,19 @@ def test_importance_is_worked_out_when_asked_for_and_when_no_run_is_at_work(
         view.check()
 
 
+def test_a_run_that_is_deleted_and_made_again_is_shown_anew(browser: Any, tmp_path: Path):
+    writer = small_run(tmp_path)
+    with served([writer.folder]) as server, opened(browser, server.home) as view:
+        view.page.goto(server.home)
+        view.page.wait_for_selector("#configurations tbody input")
+        writer.folder.rename(tmp_path / "old.run")
+        view.wait("main", "text.includes('is no run folder')")
+        small_run(tmp_path, configurations=5)
+        view.page.wait_for_selector("#configurations tbody input")
+        assert "5 of 5 configurations" in view.text("#configurations .bar")
+        view.check()
+
+
 def test_several_runs_side_by_side(browser: Any, tmp_path: Path):
     folders = []
     for name in ("one", "two"):

@@ -179,3 +179,31 @@ def test_a_run_is_shown_at_once_while_all_its_runs_are_being_read(tmp_path: Path
     assert run.look()
     with run._lock:  # as it is while the digest reads
         assert run.summary()["answer"] is not None
+
+
+def test_a_run_that_is_deleted_and_made_again_is_another_one(tmp_path: Path):
+    writer = small_run(tmp_path)
+    run = watched(writer)
+    before = run.whole()
+    shutil.rmtree(writer.folder)
+    assert run.look()
+    assert "no run folder" in run.summary()["problem"]
+    assert not run.is_complete
+    assert not run.look()
+    small_run(tmp_path, configurations=5)
+    assert run.look()
+    assert run.look()
+    after = run.whole()
+    assert len(after["configurations"]["rows"]) == 5
+    assert after["opened"] != before["opened"]
+    assert not run.summary()["problem"]
+
+
+def test_a_run_that_is_made_again_between_two_looks_is_noticed(tmp_path: Path):
+    writer = small_run(tmp_path)
+    run = watched(writer)
+    writer.folder.rename(tmp_path / "old.run")
+    small_run(tmp_path, configurations=5)
+    assert run.look()
+    assert run.look()
+    assert len(run.whole()["configurations"]["rows"]) == 5

@@ -24,6 +24,7 @@ from utilitune.reports.digest import RunDigest
 from utilitune.reports.distributions import configuration_distribution
 from utilitune.reports.heldout import heldout_of
 from utilitune.store import read_run_folder
+from utilitune.store.sqlite_errors import DATABASE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,6 +75,8 @@ class WatchedRun:
         self.revision = 0
         self._lock = threading.Lock()
         self._store: RunFolderReader | None = None
+        self._file: tuple[int, int] | None = None
+        self._opened = 0
         self._task: Task | None = None
         self._digest: RunDigest | None = None
         self._last = _Look()
@@ -96,8 +99,12 @@ class WatchedRun:
         return True
 
     def _looked(self) -> _Look | None:
+        there = _file_of(self.folder)
+        if self._store is not None and there != self._file:  # deleted, or made anew: what is open is no more
+            self._close()
         if self._store is None:
-            self._store = read_run_folder(self.folder)
+            self._store, self._file = read_run_folder(self.folder), there
+            self._opened += 1
             self._task = Task.stored(self._store)
         store, task = self._store, self._task
         if task is None:
@@ -109,6 +116,7 @@ class WatchedRun:
             return None
         overview = document.overview(store, self.folder, task, owner)
         overview |= {"stopping": store.stop_requested(), "paused": store.pause_requested()}
+        overview["opened"] = self._opened  # another number means that it is another run
         if first:  # what takes long comes with the second look, a moment later
             self._digest = RunDigest(store, task)
             return _Look(overview)
@@ -125,6 +133,7 @@ class WatchedRun:
         if self._store is not None:
             self._store.close()
         self._store = self._digest = None
+        self._importance = UNKNOWN_IMPORTANCE
 
     # -- for whoever asks --------------------------------------------------------------------------
 
@@ -245,6 +254,15 @@ class WatchedRun:
             "distribution": curve,
             "of": "worth" if of_worth else "runtime",
         }
+
+
+def _file_of(folder: Path) -> tuple[int, int] | None:
+    """Which file holds a run: a folder that is deleted and made again holds another one."""
+    try:
+        found = (folder / DATABASE_NAME).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Watcher:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Rows = list[tuple[dict[str, Any], float, int]]
 """Values, mean utility and number of runs of every configuration."""
 
-LAST = 10
+LAST = 5
 """How nice a helper is to the run that is watched; a program that is not nice at all has 0."""
 
 ONE_AT_A_TIME = threading.Lock()
@@ -61,7 +61,7 @@ def step_back() -> None:
     """What a helper does first: let the run that is watched go first, and end with the page.
 
     Linux shares processors among sessions before it looks at priorities within them, so the helper gets a
-    session of its own. Beside a run that fills all cores it has about a tenth of one: somebody waits for it.
+    session of its own. Beside a run that fills all cores it has a quarter of one, for somebody waits for it.
     """
     end_with_the_parent()
     os.nice(LAST)

@@ -91,7 +91,11 @@
     view = mine;
     document.title = `${runs[number].name || "Run"} – Utilitune`;
     header(runs[number], number);
-    if (runs[number].problem) { U.clear(main).append(U.el("div", { class: "note warn", text: runs[number].problem })); return; }
+    if (runs[number].problem) {
+      U.clear(main).append(U.el("div", { class: "note warn", text: runs[number].problem }));
+      mine.waiting = true;
+      return;
+    }
     if (runs[number].answer) U.clear(main).append(U.hero(runs[number]).node, U.soft(`Reading ${U.some(Object.values(runs[number].runs_by_status || {}).reduce((sum, count) => sum + count, 0), "run")} …`));
     const doc = await get(`/api/runs/${number}`);
     if (view !== mine) return;
@@ -146,7 +150,7 @@
   const update = (news) => {
     const mine = view;
     if (!mine.page) { if (mine.waiting) showRun(mine.number); return; }
-    if (news.since > mine.revision || !news.complete || !mine.doc.answer !== !news.answer) { showRun(mine.number); return; }
+    if (news.since > mine.revision || !news.complete || news.opened !== mine.doc.opened || !mine.doc.answer !== !news.answer) { showRun(mine.number); return; }
     const { parts } = mine.page;
     const before = mine.doc;
     const { configurations, ...rest } = news;
