@@ -50,7 +50,12 @@ def crowd_figure(results: Sequence[CrowdResult], title: str) -> Any:  # noqa: AN
     for each in results:
         points = [point for point in each.promise if point.wall_s > 0]
         times_s, values = [point.wall_s for point in points], [point.epsilon for point in points]
-        left.step(times_s, values, where="post", label=f"{each.workers:,} workers")
+        left.step(
+            times_s,
+            values,
+            where="post",
+            label="1 worker" if each.workers == 1 else f"{each.workers:,} workers",
+        )
     left.set_xscale("log")
     left.set_ylim(0, 1.02)
     left.set_xlabel("time on the clock (s)")
