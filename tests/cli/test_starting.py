@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from utilitune import cli
+from utilitune.cli.texts import INTERRUPTED
+
 
 @pytest.mark.parametrize(
     ("inherited", "code"), [(signal.SIG_DFL, -signal.SIGINT), (signal.SIG_IGN, 0)], ids=["heard", "ignored"]
@@ -33,6 +36,16 @@ def test_ctrl_c_while_a_command_is_loaded_leaves_no_traceback(tmp_path: Path, in
         check=False,
     )
     assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_so_it_does_while_the_command_itself_is_loaded(monkeypatch):
+    def interrupted(_arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "build_app", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["status"])
+    assert ended.value.code == INTERRUPTED
 
 
 LINES = {

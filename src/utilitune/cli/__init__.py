@@ -115,7 +115,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = _refused(str(error))
     except Misunderstood as error:
         code = _MENDABLE if showed_help(error) else _refused(sentence(error, given))
-    except typer.Abort:
+    except (typer.Abort, KeyboardInterrupt):
         code = INTERRUPTED
     except SystemExit as ended:
         code = 0 if _nobody_reads_on(ended) else ended.code
