@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +26,6 @@ from utilitune.store import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from utilitune.store import RunFolder
 
@@ -229,6 +229,16 @@ def test_what_is_no_run_folder_is_refused(folder: Path, tmp_path: Path):
     with pytest.raises(StoreError, match=r"cannot use .*file as a run folder"):
         open_run_folder(a_file, SNAPSHOT)
     assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to("nowhere")])
+def test_a_database_that_is_no_file_is_refused(folder: Path, make: Callable[[Path], object]):
+    folder.mkdir()
+    make(folder / "run.sqlite")
+    with pytest.raises(StoreError, match="is no file: remove it"):
+        open_run_folder(folder, SNAPSHOT)
+    with pytest.raises(StoreError, match="is no run folder"):
+        read_run_folder(folder)
 
 
 @pytest.mark.parametrize("opener", [read_run_folder, lambda folder: open_run_folder(folder, SNAPSHOT)])

@@ -373,14 +373,13 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
             "or use another folder"
         ) from error
     except OSError as error:
-        raise StoreError(
-            f"cannot use {folder} as a run folder: {error.strerror}; use another folder"
-        ) from error
+        why = f"cannot use {folder} as a run folder: {error.strerror}"
+        raise StoreError(f"{why}; use another folder") from error
     with contextlib.ExitStack() as on_failure:
         on_failure.callback(lock.release)
-        connection = sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)
-        on_failure.callback(connection.close)
         with explaining(folder):
+            connection = sqlite3.connect(folder / DATABASE_NAME, isolation_level=None)
+            on_failure.callback(connection.close)
             _prepare(connection, folder, snapshot)
         store = RunFolder(folder, connection, lock)
         if store.snapshot.digest != snapshot.digest:
@@ -442,6 +441,8 @@ def _reading(database: Path) -> sqlite3.Connection:
 
 def _refuse_foreign(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
+    if DATABASE_NAME in names and not is_file(folder / DATABASE_NAME):
+        raise StoreError(f"{folder / DATABASE_NAME} is no file: remove it, or use another folder")
     if DATABASE_NAME not in names and PULSE_NAME in names:
         raise StoreError(
             f"{folder} is a run folder whose {DATABASE_NAME} is gone: restore it, or use another folder"
