@@ -8,5 +8,6 @@ from utilitune.domain.stopping import INSTANCES_EXHAUSTED, instances_exhausted
 def test_more_instances_are_advised_only_where_they_would_help():
     some_left, none_left = instances_exhausted(30, 0.12), instances_exhausted(30, 0.0)
     assert some_left.code == none_left.code == INSTANCES_EXHAUSTED
-    assert some_left.advice == "All 30 instances are used: add instances, or accept ε = 0.12."
+    advice = "begin a new run with more of them, or accept ε = 0.12."
+    assert some_left.advice == f"All 30 instances are used: {advice}"
     assert none_left.advice == "All 30 instances are used, and nothing is left to prove about them: ε = 0."

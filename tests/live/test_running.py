@@ -252,6 +252,16 @@ def test_a_target_that_always_crashes_stops_after_a_few_failures_and_says_how_to
     assert int(str(caught.value).split()[0]) < 50
 
 
+def test_the_last_line_that_a_broken_target_printed_is_told(tmp_path):
+    scenario = make_scenario(tmp_path)
+    said = "Traceback:\n  File x\nModuleNotFoundError: No module named 'solver'\x1b[31m\n\n"
+    broken = SimulatedBackend(1, lambda job: SimulatedRun(0.1, exit_code=1, output=said))
+    with pytest.raises(TargetError) as caught:
+        run_scenario(scenario, tmp_path / "run", settings(scenario), backend=broken)
+    assert "the end of its output: \"ModuleNotFoundError: No module named 'solver'" in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+
+
 def test_a_bad_configuration_that_crashes_is_a_finding_and_not_a_reason_to_stop(tmp_path):
     scenario = make_scenario(tmp_path)
 

@@ -68,7 +68,7 @@ def test_the_recorded_cutoff_is_never_passed_and_the_result_says_what_it_costs(n
     result = replay(matrix, ProcedureSpec(name, delta=0.1, epsilon=0.1), utility=UTILITY)
     progress = result.progress
     assert result.stop_reason.code == "instances-exhausted"
-    assert "add instances, or accept ε" in result.stop_reason.advice
+    assert "a new run with more of them, or accept ε" in result.stop_reason.advice
     assert "Runs are not known beyond 6 s, where an answer is still worth 0.95" in result.note
     assert result.note in result.stop_reason.advice
     unfinished = float((matrix.runtimes_s[progress.best_index, matrix.columns] == math.inf).mean())

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from utilitune.domain import RunOutcome, StopReason, require_positive, require_whole
+from utilitune.errors.outside import printable, shortened
 
 UNLIMITED_RUNS = 2**62
 """More runs than anybody makes, and still a number that compiled rules can hold."""
@@ -23,6 +24,8 @@ INSTANCES_EXHAUSTED = "instances-exhausted"
 FAILED = "failed"
 ABORTED = "aborted"
 TARGET_FAILS = "target-fails"
+
+_LONGEST_LINE = 200
 
 
 class Audience(Enum):
@@ -124,14 +127,14 @@ def failed(error: BaseException | None = None) -> StopReason:
 
 def target_fails(outcome: RunOutcome, how_often: str, reproduce: str) -> StopReason:
     """The target has failed in the same way too often to go on."""
-    text = f"{how_often} ended as {_ending(outcome)}; this reproduces one of them: {reproduce}"
-    return StopReason(TARGET_FAILS, text)
+    text = f"{how_often} ended as {_ending(outcome)}{_last_words(outcome)}; this reproduces one of them: "
+    return StopReason(TARGET_FAILS, text + reproduce)
 
 
 def aborted(outcome: RunOutcome, reproduce: str) -> StopReason:
     """A run ended in a way that the scenario says to stop at."""
-    text = f"a run ended as {_ending(outcome)}, which the scenario says to stop at; this reproduces it: "
-    return StopReason(ABORTED, text + reproduce)
+    ending = f"a run ended as {_ending(outcome)}, which the scenario says to stop at{_last_words(outcome)}"
+    return StopReason(ABORTED, f"{ending}; this reproduces it: {reproduce}")
 
 
 NOT_STOPPED = StopReason("not-stopped", "The procedure is still at work.")
@@ -148,7 +151,8 @@ def instances_exhausted(instances: int, epsilon: float, note: str = "") -> StopR
     if epsilon == 0.0:
         text = f"All {instances} instances are used, and nothing is left to prove about them: ε = 0.{note}"
     else:
-        text = f"All {instances} instances are used: add instances, or accept ε = {epsilon:.3g}.{note}"
+        advice = f"begin a new run with more of them, or accept ε = {epsilon:.3g}."
+        text = f"All {instances} instances are used: {advice}{note}"
     return StopReason(INSTANCES_EXHAUSTED, text)
 
 
@@ -183,6 +187,12 @@ def finished(advice: str) -> StopReason:
 
 def _ending(outcome: RunOutcome) -> str:
     return f"{outcome.status.value} ({outcome.detail})" if outcome.detail else outcome.status.value
+
+
+def _last_words(outcome: RunOutcome) -> str:
+    """The last line that the program printed, as an addition to a sentence; nothing if it printed nothing."""
+    lines = [line.strip() for line in outcome.output_tail.splitlines() if line.strip()]
+    return f'; the end of its output: "{shortened(printable(lines[-1]), _LONGEST_LINE)}"' if lines else ""
 
 
 def next_point(spent: float, per_decade: int) -> float:

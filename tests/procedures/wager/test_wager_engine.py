@@ -151,7 +151,7 @@ class TestFiniteInstances:
         chosen = settings(5, epsilon=None, captime_limit_s=1e9)
         sample, whole = recorded(few, chosen), recorded(few, replace(chosen, finite_population=True))
         assert sample.advance(ENDLESS) is whole.advance(ENDLESS) is Halt.DONE
-        assert "add instances" in sample.stop_reason().advice
+        assert "more of them" in sample.stop_reason().advice
         assert sample.progress().epsilon > 0.1
         assert whole.progress().epsilon == pytest.approx(0.0, abs=1e-6)
 
