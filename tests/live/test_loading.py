@@ -63,6 +63,7 @@ def test_a_line_is_short_and_on_the_safe_side():
     assert text.startswith("<RunResult best={'parameter0': 0.333333, ")
     assert text.endswith(", epsilon=0.0645, gamma=0.1, gain=0.0644>")
     assert len(text) < 250
+    assert line("RunResult", many, Promise(0.06, 0.05, 0.1, 9, gain=-0.13)).endswith(", gain=None>")
     text = line("RunResult", {"a": "\x1b[31m" * 100}, Promise(0.5, 0.05, None, 9))
     assert text.isprintable()
     assert len(text) < 250

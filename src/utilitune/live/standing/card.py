@@ -47,7 +47,8 @@ def line(kind: str, best: object, promise: Promise) -> str:
     if promise.refusal:
         return f"<{kind} {answer}, nothing proved>"
     gamma = "None" if promise.gamma is None else rounded_up(promise.gamma)
-    gain = "None" if promise.gain is None else f"{0.0 - float(rounded_up(-promise.gain)):g}"
+    proved = promise.gain is not None and promise.gain >= 0.0  # less than no gain is no news
+    gain = f"{0.0 - float(rounded_up(-(promise.gain or 0.0))):g}" if proved else "None"
     return f"<{kind} {answer}, epsilon={rounded_up(promise.epsilon)}, gamma={gamma}, gain={gain}>"
 
 
