@@ -163,7 +163,9 @@ def test_a_file_with_more_lists_than_any_certificate_is_not_taken_apart(tmp_path
         read_certificate(path)
 
 
-@pytest.mark.parametrize("more", [gzip.compress(b"{}"), gzip.compress(b""), b"more"])
+@pytest.mark.parametrize(
+    "more", [gzip.compress(b"{}"), gzip.compress(b""), b"more"], ids=["a file", "an empty file", "a text"]
+)
 def test_nothing_stands_behind_the_end_of_a_file(searched, tmp_path, more):
     """Readers differ in what they make of it."""
     path = tmp_path / "certificate.json.gz"

@@ -21,7 +21,10 @@ from utilitune.spaces import ParameterSpace
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory):
     place = tmp_path_factory.mktemp("searched")
-    return made(by_time(place, search=SearchRules(), stop=StopRules(runs=250)), place / "run")
+    scenario = by_time(place, search=SearchRules(share=0.5), stop=StopRules(runs=250))
+    content = made(scenario, place / "run")
+    assert content["nominations"], "there is something to forge"
+    return content
 
 
 def places(value, path=()):

@@ -24,6 +24,10 @@ pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lo
 AUDIT = [pytest.mark.audit, pytest.mark.timeout(1800)]
 
 
+SETTINGS = {"wager": 'name = "wager"\n[search]\nshare = 0.5'}
+"""With as much search as proof, so that candidates come in soon."""
+
+
 @pytest.mark.parametrize(
     ("procedure", "kills"),
     [
@@ -35,7 +39,7 @@ AUDIT = [pytest.mark.audit, pytest.mark.timeout(1800)]
 )
 def test_sigkill_at_random_moments_changes_nothing(tmp_path, procedure, kills):
     runs = MOST_BETWEEN_KILLS * (kills + 1)
-    scenario = write_scenario(tmp_path, runs, procedure)
+    scenario = write_scenario(tmp_path, runs, SETTINGS.get(procedure, procedure))
     assert start(scenario, tmp_path / "whole", f"whole-{os.getpid()}").wait(300) == 0
     expected = told(tmp_path / "whole")
     assert len(expected) == runs
