@@ -383,13 +383,14 @@ def _proves(
         low = lower_bound(own, population, shares.part("lower") * role.weight)
     if low + epsilon >= 1.0:
         return True
+    upper, paired = shares.part("upper"), shares.part("paired")
     for rank, place in covered:
         if facts.row[place] == facts.row[answer]:
             continue
         share = shares.rank_weight(rank)
-        if refutes(facts.losses(place), population, 1.0 - low - epsilon, shares.part("upper") * share):
+        if refutes(facts.losses(place), population, 1.0 - low - epsilon, upper * share):
             continue
-        delta = shares.part("paired") * share * role.weight
+        delta = paired * share * role.weight
         differences = facts.differences(place, answer, role)
         if role.ungauged or not refutes(
             differences, population, 1.0 - epsilon, delta, weights=PAIRED_WEIGHTS

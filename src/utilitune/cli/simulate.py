@@ -188,6 +188,7 @@ def _print(results: Sequence[CrowdResult], output: OutputOptions) -> None:
 
 
 def _sentences(results: Sequence[CrowdResult]) -> list[str]:
+    from utilitune.live.standing.card import counted
     from utilitune.utility import format_duration
 
     last = results[-1]
@@ -195,19 +196,17 @@ def _sentences(results: Sequence[CrowdResult]) -> list[str]:
     if len({each.best for each in results}) > 1:
         sentences = ["The answers differ because a limit ended some of the simulations."]
     if any(each.losses for each in results):
-        lost = ", ".join(f"{each.losses:,} with {_workers(each.workers)}" for each in results if each.losses)
+        lost = ", ".join(
+            f"{each.losses:,} with {counted(each.workers, 'worker')}" for each in results if each.losses
+        )
         sentences.append(f"Runs lost with their workers and made again: {lost}.")
     worth = [each for each in results if each.efficiency >= 0.5 and each.workers > 1]
     if worth:
         most = max(worth, key=lambda each: each.workers)
         sentences.append(
-            f"Of the numbers tried, {_workers(most.workers)} are the most of whom each still does at least "
-            f"half as much as one alone; with them the proof takes {format_duration(most.wall_s)}."
+            f"Of the numbers tried, {counted(most.workers, 'worker')} are the most of whom each still does "
+            f"at least half as much as one alone; with them the proof takes {format_duration(most.wall_s)}."
         )
     own = max(each.own_cpu_s for each in results)
     sentences.append(f"Our own code needed up to {own * 1e3:.2f} ms of CPU time per run that ended.")
     return sentences
-
-
-def _workers(count: int) -> str:
-    return "1 worker" if count == 1 else f"{count:,} workers"

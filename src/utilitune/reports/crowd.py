@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import UsageError
+from utilitune.live.standing.card import counted
 from utilitune.reports.figures import in_house_style, require_drawing, save_figure
 from utilitune.reports.files import replacing
 
@@ -54,7 +55,7 @@ def crowd_figure(results: Sequence[CrowdResult], title: str) -> Any:  # noqa: AN
             times_s,
             values,
             where="post",
-            label="1 worker" if each.workers == 1 else f"{each.workers:,} workers",
+            label=counted(each.workers, "worker"),
         )
     left.set_xscale("log")
     left.set_ylim(0, 1.02)

@@ -54,7 +54,7 @@ def line(kind: str, best: object, promise: Promise) -> str:
 
 def spent(progress: Progress) -> str:
     """What a result cost, in words."""
-    return f"{time_passed(progress.total_time_s)} in {_counted(progress.runs, 'run')}"
+    return f"{time_passed(progress.total_time_s)} in {counted(progress.runs, 'run')}"
 
 
 def compared(progress: Progress, tried: int | None = None) -> str:
@@ -65,10 +65,11 @@ def compared(progress: Progress, tried: int | None = None) -> str:
         tried: How many configurations were run at all; some need no run to be compared.
     """
     some = "" if tried is None or tried >= progress.configurations else f"{tried:,} of them run, "
-    return f"{_counted(progress.configurations, 'configuration')}, {some}{progress.alive:,} not ruled out"
+    return f"{counted(progress.configurations, 'configuration')}, {some}{progress.alive:,} not ruled out"
 
 
-def _counted(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
+    """So many of something, such as "1 run" or "2,000 runs"."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
