@@ -38,14 +38,21 @@ from utilitune.procedures.wager.foresight import (
     ENDED,
     FEW,
     NO_ARENA,
-    ROOM_AHEAD,
     Foreseen,
     UnderWay,
     copied,
     foresee,
+    make_room,
 )
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
-from utilitune.procedures.wager.leader import best_proved, note_equal, place, settle, try_largest_lower
+from utilitune.procedures.wager.leader import (
+    best_draws,
+    best_proved,
+    note_equal,
+    place,
+    settle,
+    try_largest_lower,
+)
 from utilitune.procedures.wager.roster import Roster
 from utilitune.procedures.wager.seen import runs_seen
 from utilitune.procedures.wager.state import with_room
@@ -345,7 +352,8 @@ class WagerEngine:
     def _foresee(self, count: int, begun: Sequence[BegunRun]) -> Foreseen:
         """Play on in imagination; where something outgrows its place, make more room and begin anew."""
         under_way = UnderWay.of(begun)
-        self._make_room()
+        if not isinstance(self._evidence, RecordedEvidence):
+            make_room(self._evidence, self._play.arms[: self.added])
         while True:
             self._play = self._play._replace(evidence=self._evidence.arrays)
             imagined = copied(self._play)
@@ -357,20 +365,6 @@ class WagerEngine:
                 self._extend_arena()
             elif not isinstance(self._evidence, RecordedEvidence):
                 self._evidence.reserve(int(found.configuration[-1]), int(found.position[-1]))
-
-    def _make_room(self) -> None:
-        """Make room for as many runs of each configuration as are likely to be imagined.
-
-        A game that meets a run without a place begins anew, and with many workers there would be many such.
-        """
-        if isinstance(self._evidence, RecordedEvidence):
-            return
-        arms = self._play.arms[: self.added]
-        self._evidence.reserve(int(arms["row"].max()), 0)
-        room = self._evidence.arrays.room
-        wanted = np.minimum(arms["first"] + 2 * arms["runs"] + ROOM_AHEAD, self._evidence.positions)
-        for i in np.flatnonzero(wanted > room[arms["row"]]).tolist():
-            self._evidence.reserve(int(arms["row"][i]), int(wanted[i]) - 1)
 
     def _contributions(self) -> NDArray[np.float64]:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""
@@ -430,10 +424,7 @@ class WagerEngine:
 
     def best_draws(self, count: int) -> list[int]:
         """Up to `count` random draws, the best by their runs first."""
-        arms = self._play.arms[: self.added]
-        scores = np.where((arms["rank"] > 0) & (arms["runs"] > 0), self._play.score[: self.added], -math.inf)
-        best = np.argsort(-scores, kind="stable")[:count]
-        return [int(arms["row"][i]) for i in best if scores[i] > -math.inf]
+        return best_draws(self._play, self.added, count)
 
     def _compared(self, answer: int, current: Progress) -> Progress:
         """What is proved of an arm as the answer, with its gain over the default.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.procedures.engine import BegunRun
+    from utilitune.procedures.evidence import LiveEvidence
 
 FIRST_LEADS = 32
 SURE_LEADS_PER_RUN = 3.0
@@ -96,6 +97,18 @@ class Foreseen(NamedTuple):
         for row, position, limit_s in zip(*columns, strict=True):
             found.setdefault((row, position), RunRequest(row, position, limit_s))
         return found
+
+
+def make_room(evidence: LiveEvidence, arms: NDArray[np.void]) -> None:
+    """Make room for as many runs of each arm as are likely to be imagined.
+
+    A game that meets a run without a place begins anew, and with many workers there would be many such.
+    """
+    evidence.reserve(int(arms["row"].max()), 0)
+    room = evidence.arrays.room
+    wanted = np.minimum(arms["first"] + 2 * arms["runs"] + ROOM_AHEAD, evidence.positions)
+    for i in np.flatnonzero(wanted > room[arms["row"]]).tolist():
+        evidence.reserve(int(arms["row"][i]), int(wanted[i]) - 1)
 
 
 def copied(play: Play) -> Play:

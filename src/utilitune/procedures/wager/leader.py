@@ -164,6 +164,14 @@ def best_proved(play: Play, count: int) -> tuple[int, float]:
     return best, float(max(0.0, upper[others].max(initial=0.0) - lower[best]))
 
 
+def best_draws(play: Play, count: int, wanted: int) -> list[int]:
+    """Rows of up to `wanted` random draws among the first `count` arms, the best by their runs first."""
+    arms = play.arms[:count]
+    scores = np.where((arms["rank"] > 0) & (arms["runs"] > 0), play.score[:count], -math.inf)
+    best = np.argsort(-scores, kind="stable")[:wanted]
+    return [int(arms["row"][i]) for i in best if scores[i] > -math.inf]
+
+
 @compiled
 def note_score(play: Play, i: int) -> None:
     """Rate arm i as a leader, and change the leader if another is clearly better."""
