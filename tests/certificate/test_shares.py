@@ -6,7 +6,7 @@ import pytest
 
 from certificate.certified_runs import by_time, claiming, made, resealed
 from utilitune.certificate import verify
-from utilitune.certificate.shares import SCHEDULES, Shares, draws_in_phases
+from utilitune.certificate.shares import SCHEDULES, Shares
 from utilitune.procedures import growth
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares, upper_threshold
 from utilitune.scenario.model import StopRules
@@ -29,8 +29,9 @@ def test_phases_have_the_same_draws_and_shares(name: str, delta: float):
     assert checked.for_gamma == pytest.approx(schedule.spent_on_gamma(delta))
     for number in range(1, 9):
         phase = schedule.phase(number, delta)
-        assert draws_in_phases(phase.gamma, delta, name, phase.configurations) == phase.configurations
-        assert draws_in_phases(phase.gamma, delta, name, phase.configurations - 1) is None
+        assert checked.draws_for(phase.gamma, None, phase.configurations) == phase.configurations
+        assert checked.draws_for(phase.gamma, None, phase.configurations - 1) is None
+    assert checked.draws_for(1e-300, None, 10**9) is None
     played = growing_shares(delta, spent=schedule.spent_on_gamma(delta), default=True)
     assert_same(checked, played)
 

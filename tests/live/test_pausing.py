@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cli.live_runs import Toy
 from utilitune.domain.stopping import Budget
 from utilitune.live.live_run import LiveRun, Terms
-from utilitune.live.proof import Proof
+from utilitune.live.proof import proof_of
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import read_scenario
@@ -67,7 +67,7 @@ def test_a_stop_ends_a_pause(tmp_path: Path):
 def test_more_time_moves_the_limit_on_the_clock(tmp_path: Path):
     task = Task(read_scenario(Toy.write(tmp_path).scenario))
     store = MemoryStore(task.snapshot)
-    proof = Proof.of(task, settings_of(task.scenario).specification, store, live=False)
+    proof = proof_of(task, settings_of(task.scenario).specification, store, live=False)
     live = LiveRun(task, store, proof, Terms(Budget(max_wall_s=100.0)))
     live.spending = replace(live.spending, elapsed_before_s=150.0)
     store.request_more_time(100.0)

@@ -21,8 +21,8 @@ from utilitune.live import prelude as module
 from utilitune.live import running
 from utilitune.live.asker import Again, Done, Ended, Join, Make, Room, UnderWay
 from utilitune.live.driver import Driver
-from utilitune.live.exploring import MEETINGS_ALONE, milestone_s
 from utilitune.live.live_run import LiveRun, Terms
+from utilitune.live.meetings import MEETINGS_ALONE, milestone_s
 from utilitune.live.prelude import Compilation, FirstRuns, Prelude, ready_asker
 from utilitune.live.running import RunSettings, asker_for, open_store, settings_of
 from utilitune.live.supply import Drawn
@@ -238,7 +238,7 @@ def test_compiled_rules_need_no_prelude(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "available_cores", lambda: 4)
     begun = ready_asker(lambda: decides, task, SETTINGS, None, lambda: None)
     assert isinstance(begun, Prelude)
-    assert begun._first == FirstRuns(
+    assert begun._meanwhile._first == FirstRuns(
         task.given, pytest.approx(0.1), task.positions, 75, pytest.approx(15.0), 0.1, at_once=2
     )
 
@@ -334,7 +334,7 @@ class Searches:
 
     def __init__(self) -> None:
         self.went_on = 0
-        self.spent_s = self.until_s = 0.0
+        self.spent_s = self.first_s = self.until_s = 0.0
 
     def number(self, assignment: Assignment, number: int) -> None:
         pass
@@ -381,7 +381,7 @@ def test_search_goes_no_further_alone_than_to_its_first_offer():
     last_s = milestone_s(2.0, MEETINGS_ALONE)
     steps = [(0.0, 0.0, 3), (2.0, last_s, 3), (last_s - 1.0, last_s, 3), (last_s, last_s, 0)]
     for spent_s, until_s, whose in steps:
-        hunt.spent_s = spent_s
+        hunt.spent_s, hunt.first_s = spent_s, min(2.0, spent_s)
         assert first.ask(room()).runs[0].request.configuration == whose
         assert hunt.until_s == until_s
     first.close()

@@ -27,7 +27,6 @@ from utilitune.certificate.content import (
     digest_of,
 )
 from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
-from utilitune.certificate.shares import draws_for, draws_in_phases
 from utilitune.domain import Promise
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import is_file
@@ -354,12 +353,7 @@ def _covered(facts: Facts, gamma: float | None) -> list[tuple[int, int]]:
         all_listed = len(distinct) >= facts.shares.listed
         require(all_listed, "some configurations of the listed space were never drawn")
         if facts.space_size is None or len(distinct) < facts.space_size:
-            schedule = facts.shares.schedule
-            count = (
-                draws_in_phases(gamma, facts.delta, schedule, len(draws))
-                if schedule
-                else draws_for(gamma, facts.delta, facts.announced, len(draws))
-            )
+            count = facts.shares.draws_for(gamma, facts.announced, len(draws))
             require(count is not None, f"there are too few random draws for γ = {gamma:.6g}")
             draws = draws[:count]
     seen: set[int] = set()

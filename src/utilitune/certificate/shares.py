@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 GAIN = 0.02
 FEW = 100
@@ -109,30 +110,28 @@ class Shares:
         growing = rank / LEVEL_DRAWS if rank <= LEVEL_DRAWS else 0.0
         return (1.0 - PHASES_LATE) * flat + PHASES_LATE * growing
 
+    def draws_for(self, gamma: float, announced: float | None, draws: int) -> int | None:
+        """After how many first draws γ holds, of those there are; None if it does not hold.
+
+        Args:
+            gamma: The fraction of all configurations that may be better.
+            announced: The γ that was announced before the first run; None if there was none.
+            draws: How many draws there are.
+        """
+        reached: Iterable[tuple[int, float]]
+        if self.schedule:
+            phases = (_phase(self.schedule, number, self.delta) for number in range(1, MOST_GRID_POINTS))
+            reached = takewhile(lambda phase: phase[0] <= draws, phases)
+        else:
+            grid = _grid(self.delta, announced, draws)
+            reached = ((count, gamma_after(share, count)) for count, share in grid)
+        return min((count for count, now in reached if now <= gamma + 1e-12), default=None)
+
 
 def _phase(schedule: str, number: int, delta: float) -> tuple[int, float]:
     """How many draws phase p (from 1) of a schedule has, and its γ."""
     gamma = SCHEDULES[schedule](number)
     return math.ceil(math.log(math.pi**2 * number**2 / (3.0 * delta)) / gamma), gamma
-
-
-def draws_in_phases(gamma: float, delta: float, schedule: str, draws: int) -> int | None:
-    """The draws of the first phase for which γ holds, if there are so many; else None."""
-    for number in range(1, MOST_GRID_POINTS):
-        count, reached = _phase(schedule, number, delta)
-        if count > draws:
-            return None
-        if reached <= gamma + 1e-12:
-            return count
-    return None
-
-
-def draws_for(gamma: float, delta: float, announced: float | None, draws: int) -> int | None:
-    """The fewest first draws after which γ holds, of those there are; None if it does not hold."""
-    enough = [
-        count for count, share in _grid(delta, announced, draws) if gamma_after(share, count) <= gamma + 1e-12
-    ]
-    return min(enough, default=None)
 
 
 def gamma_after(share: float, draws: int) -> float:

@@ -32,7 +32,6 @@ from utilitune.execution.killed import LAUNCHES, killed
 from utilitune.execution.leftovers import MARK, Traces
 from utilitune.execution.messages import as_message, as_result
 from utilitune.execution.watcher import guard_supervisor
-from utilitune.targets.base import Command
 
 if TYPE_CHECKING:
     from utilitune.execution.backend import Job
@@ -109,13 +108,8 @@ class LocalBackend(ClosedInBlocks):
         else:
             slot = next((slot for slot in self._slots if slot.job_id is None), None) or self._add_slot()
         self._submitted += 1
-        slot.job_id = job_id
-        slot.number = self._submitted
-        slot.message = wire.encode({"id": slot.number, **message})
-        slot.job = job
-        slot.launches, slot.begun_s = 1, time.monotonic()
         self._by_job[job_id] = slot
-        slot.send(slot.message)
+        slot.begin(job_id, {"id": self._submitted, **message})
 
     def wait(self, timeout_s: float | None = None) -> list[tuple[int, RawResult]]:
         """Wait until a run has ended or the time has passed; returns all that have ended."""
@@ -204,11 +198,8 @@ class LocalBackend(ClosedInBlocks):
         if slot.launches == LAUNCHES:
             del self._by_job[slot.job_id]
             return [(slot.job_id, slot.killed())]
-        successor.job_id, successor.number, successor.message = slot.job_id, slot.number, slot.message
-        successor.job, successor.begun_s = slot.job, time.monotonic()
-        successor.launches = slot.launches + 1
         self._by_job[slot.job_id] = successor
-        successor.send(successor.message)
+        successor.begin(slot.job_id, slot.message, slot.launches + 1)
         return []
 
 
@@ -224,9 +215,7 @@ class _Slot:
 
     def __init__(self, folder: str) -> None:
         self.job_id: int | None = None
-        self.number = 0
-        self.message = b""
-        self.job: Job | None = None
+        self.message: wire.Message = {}
         self.launches = 0
         self.begun_s = 0.0
         self.supervisor = 0
@@ -260,13 +249,22 @@ class _Slot:
             self.supervisor = (wire.receive(self.connection) or {}).get("supervisor", self._process.pid)
         return self.supervisor
 
+    @property
+    def number(self) -> int:
+        """The number under which the latest job travels."""
+        return int(self.message["id"])
+
+    def begin(self, job_id: int, message: wire.Message, launches: int = 1) -> None:
+        """Give the supervisor a job, which was begun so many times by now."""
+        self.job_id, self.message = job_id, message
+        self.launches, self.begun_s = launches, time.monotonic()
+        self.send(wire.encode(message))
+
     def killed(self) -> RawResult:
         """What is known of a run that has lost every supervisor it had."""
-        if self.job is None:
-            raise RuntimeError("a supervisor without a job has lost it")
-        task, wall_s = self.job.task, time.monotonic() - self.begun_s
-        watched = len(task.watch) if isinstance(task, Command) else 0
-        return killed("The process that supervises this run", wall_s, self.job.limits.captime_s, watched)
+        wall_s, message = time.monotonic() - self.begun_s, self.message
+        whom = "The process that supervises this run"
+        return killed(whom, wall_s, message["captime_s"], len(message["watch"]))
 
     def send(self, message: bytes) -> None:
         try:

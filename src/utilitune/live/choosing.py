@@ -32,12 +32,13 @@ class Choice:
         proves_one: Whether the latest nominee is the answer in any case, and ε is asked for of it.
 
     Attributes:
+        proves_one: See above.
         found: Whom search held to be best, by number, the latest one last: nominees, and draws of the proof.
     """
 
     def __init__(self, proof: Proved, hunt: Hunt, epsilon: float | None, *, proves_one: bool) -> None:
         self._proof, self._hunt = proof, hunt
-        self._epsilon, self._proves_one = epsilon, proves_one
+        self._epsilon, self.proves_one = epsilon, proves_one
         self.found: list[int] = []
 
     def note(self, configuration: int) -> None:
@@ -52,7 +53,7 @@ class Choice:
         if proved is None or not self.found:
             return proved, proved
         finds = [self._proof.progress_of(each) for each in reversed(self.found)]
-        if self._proves_one:
+        if self.proves_one:
             return min([proved, *finds], key=self._proof.worth), finds[0]
         everybody = self._that_reach_most(proved, finds)
         proved = min(everybody, key=self._proof.worth)
@@ -78,7 +79,7 @@ class Choice:
 
     def one_proved(self) -> StopReason | None:
         """Why to stop, where ε was asked for of one configuration and is proved of it."""
-        if not self._proves_one or self._epsilon is None or not self.found:
+        if not self.proves_one or self._epsilon is None or not self.found:
             return None
         answer = self.candidates()[1]
         if answer is None or answer.epsilon > self._epsilon:

@@ -17,12 +17,12 @@ Which configuration is the **answer** is decided in `choosing`.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from utilitune.domain.stopping import EPSILON_REACHED
-from utilitune.live.asker import Again, Done, Join, Joining, Make, Nominate, Wanted, pair_of
+from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted, pair_of
 from utilitune.live.choosing import Choice
+from utilitune.live.meetings import Meetings
 from utilitune.procedures.engine import Origin
 from utilitune.spaces import Assignment
 from utilitune.store.records import Origin as StoredOrigin
@@ -36,23 +36,6 @@ if TYPE_CHECKING:
     from utilitune.live.proof import Proof
     from utilitune.live.supply import Drawn
     from utilitune.store.records import ConfigurationRecord
-
-FIRST_NOMINATION = 12.0
-"""The first nomination comes when search has spent so many times what the first run of the default took."""
-
-NOMINATION_GROWTH = 1.3
-"""Every further one comes when search has spent so many times as much as at the one before."""
-
-MEETINGS_ALONE = 6
-"""At the first so many milestones search is offered nothing, so it may go so far before there is a proof."""
-
-OFFERS = 2
-"""So many of the proof's best draws are offered to search at every later milestone."""
-
-
-def milestone_s(first_s: float, number: int) -> float:
-    """The seconds of search at a milestone, from number 0; `first_s` is what its first look took."""
-    return FIRST_NOMINATION * first_s * NOMINATION_GROWTH**number
 
 
 class Exploring:
@@ -83,15 +66,8 @@ class Exploring:
         self.proof = proof
         self._hunt = hunt
         self._share = share
-        self._stored = list(nominations)
         self._choice = Choice(proof, hunt, epsilon, proves_one=proves_one)
-        self._proves_one = proves_one
-        self._nominated: list[int] = []
-        self._milestone_s = 0.0
-        self._milestone = 0
-        self._first_s = 0.0
-        self._drawn: set[int] = set()
-        self._offered: set[int] = set()
+        self._meetings = Meetings(proof, hunt, self._choice, share, nominations)
         self._finished: Done | None = None
 
     # -- events --------------------------------------------------------------------------------------------
@@ -111,13 +87,13 @@ class Exploring:
         """A configuration has its number; search's candidates do not join the proof."""
         self._hunt.number(drawn.assignment, number)
         if drawn.origin is Origin.RANDOM:
-            self._drawn.add(number)
+            self._meetings.drawn.add(number)
         if drawn.origin is not Origin.NOMINEE:
             self.proof.joined(number, drawn)
 
     def nominated(self, number: int, configuration: int) -> None:
         """A nomination is stored: its order may be revealed."""
-        self._nominated.append(configuration)
+        self._meetings.nominated.append(configuration)
         self._choice.note(configuration)
         self._finished = None
         self.proof.nominated(number, configuration, self._hunt.frontier)
@@ -130,14 +106,14 @@ class Exploring:
             return self.proof.ask(room)
         candidates: tuple[Drawn, ...] | None = ()
         milestone_s = -1.0
-        while milestone_s != self._milestone_s:
-            milestone_s = self._milestone_s
-            candidates = () if self._search_waits else self._hunt.go_on(milestone_s)
+        while milestone_s != self._meetings.milestone_s:
+            milestone_s = self._meetings.milestone_s
+            candidates = () if self._meetings.search_waits else self._hunt.go_on(milestone_s)
             if candidates is None:
                 return Again()
             if candidates:
                 break
-            nomination = self._nomination()
+            nomination = self._meetings.nomination(finished=self._finished is not None)
             if nomination is not None:
                 return nomination
         step = self._go_on_proving(room)
@@ -147,62 +123,15 @@ class Exploring:
             return Join(tuple(Joining(each) for each in candidates))
         return self._both(room, step)
 
-    @property
-    def _search_waits(self) -> bool:
-        """Whether search has come to the milestone, or has nothing left to look for."""
-        return self._hunt.exhausted or 0.0 < self._milestone_s <= self._hunt.spent_s
-
-    @property
-    def _limit_s(self) -> float:
-        """How far the proof may go before the milestone is passed."""
-        return self._milestone_s * (1.0 - self._share) / self._share if self._milestone_s else 0.0
-
-    def _nomination(self) -> Nominate | None:
-        """What is to be nominated now that both sides have come to the milestone; else it is passed."""
-        hunt = self._hunt
-        if self._milestone_s == 0.0 and hunt.spent_s > 0.0 and not hunt.exhausted:
-            self._first_s = hunt.spent_s
-            self._milestone_s = milestone_s(self._first_s, 0)
-        if not self._search_waits or (self._finished is None and self.proof.spent_s < self._limit_s):
-            return None
-        best = self._best_now()
-        if best is not None and self.proof.has_room_for_nominee(hunt.frontier):
-            return Nominate(len(self._nominated) + 1, best)
-        if self._milestone >= MEETINGS_ALONE:
-            self._offer()
-        self._milestone += 1
-        self._milestone_s = math.inf if hunt.exhausted else milestone_s(self._first_s, self._milestone)
-        return None
-
-    def _offer(self) -> None:
-        """Let search try the proof's best draws: they were run anyway, and may be better than what it has."""
-        for number in self.proof.best_draws(OFFERS):
-            if number not in self._offered:
-                self._offered.add(number)
-                self._hunt.offer(number)
-
-    def _best_now(self) -> int | None:
-        """Search's best candidate if it is to be nominated; what an earlier start nominated is so once more.
-
-        A random draw of the proof, or an earlier nominee, is judged by what the proof knows of it already.
-        """
-        best, place = self._hunt.nominee(), len(self._nominated)
-        if best is None:
-            return None
-        if best in self._nominated or (best in self._drawn and not self._proves_one):
-            self._choice.note(best)
-            return None
-        return self._stored[place] if place < len(self._stored) else best
-
     def _go_on_proving(self, room: Room) -> Instruction:
         """Let the proof go on, but not past the next nomination."""
         if self._finished is not None:
             return self._finished if self._hunt.exhausted else Make([])
         if (proved := self._choice.one_proved()) is not None:
             return Done(proved)
-        if self.proof.spent_s >= self._limit_s:
+        if self.proof.spent_s >= self._meetings.limit_s:
             return Make([])
-        step = self.proof.ask(room, self._limit_s)
+        step = self.proof.ask(room, self._meetings.limit_s)
         if isinstance(step, Done):
             self._finished = step
             if step.reason.code != EPSILON_REACHED and not self._hunt.exhausted:
@@ -211,7 +140,7 @@ class Exploring:
 
     def _both(self, room: Room, step: Make) -> Instruction:
         """The runs of both sides, first of the one that has had less than its share."""
-        found = [] if self._search_waits else self._hunt.requests(room.slots)
+        found = [] if self._meetings.search_waits else self._hunt.requests(room.slots)
         searching = [Wanted(request, ahead=place > 0) for place, request in enumerate(found)]
         proving, searched = step.runs, set(map(pair_of, found))
         behind = self._hunt.spent_s * (1.0 - self._share) <= self.proof.spent_s * self._share

@@ -61,10 +61,12 @@ class Hunt:
 
     Attributes:
         exhausted: Whether the searcher has nothing left to look for.
+        first_s: Seconds of the first run that the searcher has looked at; 0 before that.
     """
 
     def __init__(self, searcher: Searcher, evidence: LiveEvidence, workers: int) -> None:
         self.exhausted = False
+        self.first_s = 0.0
         self._searcher = searcher
         self._evidence = evidence
         self._workers = workers
@@ -149,6 +151,7 @@ class Hunt:
         told: set[WantedRun] = set()  # a searcher that asks again for what it was told is not told again
         for _ in range(_LOOKS_AT_ONCE):
             wanted = self._searcher.wanted(2 * self._workers)
+            self.first_s = self.first_s or self.spent_s
             if 0.0 < self.spent_s >= until_s:
                 return ()
             self.exhausted = not wanted

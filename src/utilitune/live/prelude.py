@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from utilitune.domain import Progress, RunRequest
 from utilitune.execution.machine import available_cores
 from utilitune.live.asker import Again, Join, Joining, Make, Wanted, pair_of
-from utilitune.live.exploring import MEETINGS_ALONE, milestone_s
+from utilitune.live.meetings import MEETINGS_ALONE, milestone_s
 from utilitune.live.supply import Drawn
 from utilitune.procedures.engine import Origin
 from utilitune.procedures.naming import are_compiled, warm_up
@@ -164,6 +164,80 @@ class FirstRuns:
     at_once: int = 1
 
 
+class Meanwhile:
+    """What is run, and known, until the rules are there.
+
+    Args:
+        first: Which runs are made.
+        hunt: A search like that of the asker that will decide; None if there will be none.
+
+    Attributes:
+        records: The configurations that have joined.
+        runs: The runs that have ended.
+        spent_s: Seconds of all of them.
+    """
+
+    def __init__(self, first: FirstRuns, hunt: Hunt | None) -> None:
+        self.records: list[ConfigurationRecord] = []
+        self.runs: list[Ended] = []
+        self.spent_s = 0.0
+        self._first = first
+        self._hunt = hunt
+        self._of_default: set[int] = set()
+
+    def keep(self, record: ConfigurationRecord) -> None:
+        """Take in a configuration under its number."""
+        self.records.append(record)
+        if self._hunt is not None:
+            self._hunt.number(Assignment(record.assignment), record.index)
+
+    def hear(self, run: Ended) -> None:
+        """Take in a run that has ended."""
+        self.runs.append(run)
+        self.spent_s += run.outcome.runtime_s
+        if run.request.configuration == 0:
+            self._of_default.add(run.request.position)
+        if self._hunt is not None:
+            self._hunt.hear(run)
+
+    def ask(self, room: Room, compilation: Compilation) -> Instruction:
+        """What search and the default can do while rules are compiled."""
+        rest = self._first.given[len(self.records) :]
+        if rest:
+            return Join(tuple(Joining(Drawn(each, Origin.GIVEN)) for each in rest))
+        if len(self.runs) >= self._first.runs or self.spent_s >= self._first.time_s:
+            return Make([], may_wait=True)
+        runs: Sequence[RunRequest] = ()
+        if self._hunt is not None and (len(self.records) < FEWEST_CANDIDATES or compilation.has_trees()):
+            until_s = milestone_s(self._hunt.first_s, MEETINGS_ALONE)
+            candidates = self._hunt.go_on(until_s)
+            if candidates is None:
+                return Again()
+            if candidates:
+                return Join(tuple(Joining(each) for each in candidates))
+            if until_s == 0.0 or self._hunt.spent_s < until_s:
+                runs = self._hunt.requests(room.slots)
+        free = [run for run in runs or self._of_the_default() if pair_of(run) not in room.under_way]
+        count = max(0, min(room.free, self._first.at_once - len(room.under_way)))
+        return Make([Wanted(run, ahead=True) for run in free[:count]], may_wait=True)
+
+    def _of_the_default(self) -> list[RunRequest]:
+        """The runs of the default that are still to be made."""
+        places = (at for at in range(self._first.default_runs) if at not in self._of_default)
+        return [RunRequest(0, position, self._first.captime_s) for position in places]
+
+    def progress(self) -> Progress | None:
+        """Nothing is proved; None before the first configuration."""
+        count = len(self.records)
+        return Progress(0, 1.0, None, self._first.delta, 0.0, 0, 0, count, count) if count else None
+
+    def close(self) -> None:
+        """Nothing more will be asked."""
+        if self._hunt is not None:
+            self._hunt.close()
+        self._hunt = None
+
+
 class Prelude:
     """An asker whose rules are being compiled: until then, runs that it will need anyway.
 
@@ -183,14 +257,8 @@ class Prelude:
     ) -> None:
         self._decider = decider
         self._compilation = compilation
-        self._first = first
-        self._hunt = hunt
-        self._first_s = 0.0
+        self._meanwhile = Meanwhile(first, hunt)
         self._asker: Decider | None = None
-        self._records: list[ConfigurationRecord] = []
-        self._runs: list[Ended] = []
-        self._of_default: set[int] = set()
-        self._spent_s = 0.0
 
     @property
     def is_ready(self) -> bool:
@@ -200,108 +268,51 @@ class Prelude:
     def restore(self, configurations: Sequence[ConfigurationRecord]) -> None:
         """Take over the configurations that are stored."""
         for record in configurations:
-            self._keep(record)
-
-    def _keep(self, record: ConfigurationRecord) -> None:
-        self._records.append(record)
-        if self._hunt is not None:
-            self._hunt.number(Assignment(record.assignment), record.index)
+            self._meanwhile.keep(record)
 
     def hear(self, run: Ended) -> None:
         """Take in a run that has ended."""
-        if self._asker is not None:
-            self._asker.hear(run)
-            return
-        self._runs.append(run)
-        self._spent_s += run.outcome.runtime_s
-        if run.request.configuration == 0:
-            self._of_default.add(run.request.position)
-        if self._hunt is not None:
-            self._hunt.hear(run)
+        (self._asker or self._meanwhile).hear(run)
 
     def joined(self, number: int, drawn: Drawn) -> None:
         """Take in a configuration under its number."""
         if self._asker is not None:
             self._asker.joined(number, drawn)
         else:
-            self._keep(drawn.record(number))
+            self._meanwhile.keep(drawn.record(number))
 
     def nominated(self, number: int, configuration: int) -> None:
         """Take in that a nomination is stored."""
-        self._ready().nominated(number, configuration)
+        if self._asker is None:
+            raise RuntimeError("nothing is decided before the rules are there")
+        self._asker.nominated(number, configuration)
 
     def ask(self, room: Room) -> Instruction:
-        """What search and the default can do while rules are compiled, then whatever the asker says."""
+        """What can be done while rules are compiled, then whatever the asker says."""
         if self._asker is None and self._compilation.is_over():
             self._begin()
         if self._asker is not None:
             return self._asker.ask(room)
-        given = self._first.given
-        if len(self._records) < len(given):
-            rest = given[len(self._records) :]
-            return Join(tuple(Joining(Drawn(each, Origin.GIVEN)) for each in rest))
-        is_spent = len(self._runs) >= self._first.runs or self._spent_s >= self._first.time_s
-        step = Make([], may_wait=True) if is_spent else self._useful(room)
+        step = self._meanwhile.ask(room, self._compilation)
         if isinstance(step, Make) and not step.runs and not room.under_way:
             self._compilation.is_over(_PATIENCE_S)
         return step
-
-    def _useful(self, room: Room) -> Instruction:
-        """The runs of search, or of the default where search has none."""
-        runs = []
-        if self._hunt is not None and self._may_search():
-            until_s = self._alone_until_s(self._hunt)
-            candidates = self._hunt.go_on(until_s)
-            if candidates is None:
-                return Again()
-            if candidates:
-                return Join(tuple(Joining(each) for each in candidates))
-            if until_s == 0.0 or self._hunt.spent_s < until_s:
-                runs = self._hunt.requests(room.slots)
-        if not runs:
-            places = (at for at in range(self._first.default_runs) if at not in self._of_default)
-            runs = [RunRequest(0, position, self._first.captime_s) for position in places]
-        free = [run for run in runs if pair_of(run) not in room.under_way]
-        count = max(0, min(room.free, self._first.at_once - len(room.under_way)))
-        return Make([Wanted(run, ahead=True) for run in free[:count]], may_wait=True)
-
-    def _alone_until_s(self, hunt: Hunt) -> float:
-        """How far search goes without a proof: to the first milestone at which it is offered something."""
-        if self._first_s == 0.0:
-            self._first_s = hunt.spent_s
-        return milestone_s(self._first_s, MEETINGS_ALONE)
-
-    def _may_search(self) -> bool:
-        """Whether search can go on without compiling anything here."""
-        return len(self._records) < FEWEST_CANDIDATES or self._compilation.has_trees()
 
     def _begin(self) -> None:
         """The rules are there: the asker is built and hears all that has happened."""
         self._end_meanwhile()
         self._asker = self._decider()
-        self._asker.restore(self._records)
-        for run in self._runs:
+        self._asker.restore(self._meanwhile.records)
+        for run in self._meanwhile.runs:
             self._asker.hear(run)
-
-    def _ready(self) -> Decider:
-        if self._asker is None:
-            raise RuntimeError("nothing is decided before the rules are there")
-        return self._asker
 
     def _end_meanwhile(self) -> None:
         self._compilation.close()
-        if self._hunt is not None:
-            self._hunt.close()
-        self._hunt = None
+        self._meanwhile.close()
 
     def progress(self) -> Progress | None:
         """Where it stands; nothing is proved before the rules are there."""
-        if self._asker is not None:
-            return self._asker.progress()
-        if not self._records:
-            return None
-        count = len(self._records)
-        return Progress(0, 1.0, None, self._first.delta, 0.0, 0, 0, count, count)
+        return (self._asker or self._meanwhile).progress()
 
     @property
     def phases(self) -> Sequence[PhaseRecord]:
@@ -311,7 +322,7 @@ class Prelude:
     @property
     def useful_s(self) -> float:
         """Seconds of runs that were of use; all that were made before it could be said."""
-        return self._spent_s if self._asker is None else self._asker.useful_s
+        return self._meanwhile.spent_s if self._asker is None else self._asker.useful_s
 
     def captime_note(self) -> str:
         """What the asker says of captimes; nothing before it is there."""

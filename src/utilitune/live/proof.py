@@ -70,40 +70,6 @@ class Proof(Proved):
         self._stored: list[int] = []
         self._early: defaultdict[int, list[Ended]] = defaultdict(list)
 
-    @classmethod
-    def of(
-        cls,
-        task: Task,
-        specification: ProcedureSpec,
-        store: Store,
-        *,
-        live: bool,
-        orders: Orders | None = None,
-    ) -> Proof:
-        """The procedure of a task, with nothing known yet.
-
-        Args:
-            task: What is configured.
-            specification: The procedure and its settings.
-            store: Where a warning is kept if a model cannot be had.
-            live: Whether time passes: then a model is fitted in the background, else when it is asked.
-            orders: Where the orders of nominees come from; None if there will be no nominees.
-        """
-        evidence = task.evidence()
-        spec = specification
-        if task.recorded_cutoff_s is not None:
-            spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, task.recorded_cutoff_s))
-        beforehand = settled(store, task, spec)
-        engine = build_engine(
-            spec, evidence, evidence.utility, configurations=spec.set_size(), beforehand=beforehand
-        )
-        listed = beforehand.listed  # then all will be tried, whatever a model likes
-        proposing = None if listed else model_for(task, spec, store, engine, evidence, live=live)
-        if proposing is not None:
-            proposing = replace(proposing, fresh_from=fresh_from(store, spec))
-        supply = ConfigurationSupply(task.space, task.scenario.seed, task.given, proposing, listed=listed)
-        return cls(engine, evidence, supply, orders)
-
     # -- events --------------------------------------------------------------------------------------------
 
     def restore(self, configurations: Sequence[ConfigurationRecord]) -> None:
@@ -207,3 +173,31 @@ class Proof(Proved):
     def close(self) -> None:
         """Nothing more will be asked."""
         self._supply.close()
+
+
+def proof_of(
+    task: Task, specification: ProcedureSpec, store: Store, *, live: bool, orders: Orders | None = None
+) -> Proof:
+    """The procedure of a task, with nothing known yet.
+
+    Args:
+        task: What is configured.
+        specification: The procedure and its settings.
+        store: Where a warning is kept if a model cannot be had.
+        live: Whether time passes: then a model is fitted in the background, else when it is asked.
+        orders: Where the orders of nominees come from; None if there will be no nominees.
+    """
+    evidence = task.evidence()
+    spec = specification
+    if task.recorded_cutoff_s is not None:
+        spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, task.recorded_cutoff_s))
+    beforehand = settled(store, task, spec)
+    engine = build_engine(
+        spec, evidence, evidence.utility, configurations=spec.set_size(), beforehand=beforehand
+    )
+    listed = beforehand.listed  # then all will be tried, whatever a model likes
+    proposing = None if listed else model_for(task, spec, store, engine, evidence, live=live)
+    if proposing is not None:
+        proposing = replace(proposing, fresh_from=fresh_from(store, spec))
+    supply = ConfigurationSupply(task.space, task.scenario.seed, task.given, proposing, listed=listed)
+    return Proof(engine, evidence, supply, orders)

@@ -20,7 +20,7 @@ from utilitune.live.live_run import LiveRun, Terms
 from utilitune.live.nominating import Orders
 from utilitune.live.paused import PausedRuns
 from utilitune.live.prelude import ready_asker
-from utilitune.live.proof import Proof
+from utilitune.live.proof import Proof, proof_of
 from utilitune.live.result import RunResult
 from utilitune.live.task import Task
 from utilitune.procedures.naming import specification_from_options, warm_up
@@ -196,12 +196,12 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
     begun = _begun_search(store, settings)
     spec, found = settings.specification, begun.get("found")
     if (begun["share"] == 0 and not found) or not _can_search(task):
-        return Proof.of(task, spec, store, live=live)
+        return proof_of(task, spec, store, live=live)
     searching = replace(spec, proposals=0.0, epsilon=None if found else spec.epsilon)
     orders = Orders.of(store, task.positions, spec.entropy)._replace(fresh_from=fresh_from(store, spec))
-    proof = Proof.of(task, searching, store, live=live, orders=orders)
+    proof = proof_of(task, searching, store, live=live, orders=orders)
     if proof.engine.takes_proposals() is None:
-        return Proof.of(task, spec, store, live=live)
+        return proof_of(task, spec, store, live=live)
     if found:
         hunt = Hunt(Found(task.space.default(), task.space.validate(found)), task.evidence(), 1)
         share = 0.5  # nothing is searched: all time goes to the proof

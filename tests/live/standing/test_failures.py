@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,6 +10,9 @@ from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.live.standing.failures import common_cause, failures_of
 from utilitune.store import MemoryStore, Snapshot
 from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def on_off(count: int) -> dict[int, dict[str, Any]]:
@@ -87,6 +90,22 @@ def test_several_instances_on_which_nothing_works():
     store = _store([*fine, *crashed])
     (crashes,) = failures_of(store, store.configurations(), lambda position: f"p{position}.c")
     assert crashes.sentence() == "9 crashes, all on 3 instances where nothing works (p2.c, p5.c and 1 more)"
+
+
+def test_runs_that_failed_are_not_read_whole_to_see_that_nothing_works(monkeypatch: pytest.MonkeyPatch):
+    store = _store([(index, 4, RunStatus.CRASHED) for index in (0, 1, 3, 6)])
+    asked = store.runs
+    read: list[object] = []
+
+    def counted(**wanted: object) -> Iterator[object]:
+        for run in asked(**wanted):
+            read.append(run)
+            yield run
+
+    monkeypatch.setattr(store, "runs", counted)
+    (crashes,) = failures_of(store, [], lambda position: f"p{position}.c")
+    assert crashes.sentence() == "4 crashes, all on p4.c"
+    assert not read
     assert crashes.example_configuration == 3
 
 

@@ -24,6 +24,7 @@ _NAMES = {
     RunStatus.MEMOUT: ("run out of memory", "runs out of memory"),
     RunStatus.WRONG_ANSWER: ("wrong answer", "wrong answers"),
 }
+_WORKED = tuple(status for status in RunStatus if not status.failed)
 _FEWEST_CONFIGURATIONS = 2
 _LARGEST_INNOCENT_SHARE = 0.5
 """A cause that more of the blameless configurations have than this explains nothing."""
@@ -147,8 +148,11 @@ class _Kind:
             return
         self._looked_after = self.count
         tried_again = sum(len(each) >= _FEWEST_CONFIGURATIONS for each in self.positions.values())
-        self.nothing_works = 2 * tried_again >= len(self.positions) <= _MOST_INSTANCES and all(
-            run.outcome.failed for position in self.positions for run in store.runs(position=position)
+        self.nothing_works = 2 * tried_again >= len(self.positions) <= _MOST_INSTANCES and not any(
+            True
+            for position in self.positions
+            for status in _WORKED
+            for _ in store.runs(position=position, status=status)
         )
 
     def _place(self, instance_name: Callable[[int], str]) -> str:
