@@ -90,6 +90,7 @@ def test_several_instances_on_which_nothing_works():
     store = _store([*fine, *crashed])
     (crashes,) = failures_of(store, store.configurations(), lambda position: f"p{position}.c")
     assert crashes.sentence() == "9 crashes, all on 3 instances where nothing works (p2.c, p5.c and 1 more)"
+    assert crashes.example_configuration == 3
 
 
 def test_runs_that_failed_are_not_read_whole_to_see_that_nothing_works(monkeypatch: pytest.MonkeyPatch):
@@ -106,7 +107,6 @@ def test_runs_that_failed_are_not_read_whole_to_see_that_nothing_works(monkeypat
     (crashes,) = failures_of(store, [], lambda position: f"p{position}.c")
     assert crashes.sentence() == "4 crashes, all on p4.c"
     assert not read
-    assert crashes.example_configuration == 3
 
 
 def test_instances_on_which_something_works_are_not_to_blame():
