@@ -18,7 +18,7 @@ from utilitune.domain import Objective, RunOutcome, RunRequest, RunStatus, Trace
 from utilitune.procedures.anytime_evidence import AnytimeEvidence
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.judged_evidence import JudgedEvidence
-from utilitune.procedures.naming import ProcedureSpec, build_engine
+from utilitune.procedures.naming import Beforehand, ProcedureSpec, build_engine
 from utilitune.scenario.judging import AnytimeJudge, QualityJudge
 from utilitune.scenario.model import QualityRules
 from utilitune.utility import parse_solution_utility, parse_utility
@@ -195,9 +195,11 @@ def solution_search(
         growth="fixed",
         population="finite" if finite else "infinite",
     )
-    engine = build_engine(spec, evidence, evidence.utility, configurations=rows)
+    settled = Beforehand(default=procedure == "wager")
+    engine = build_engine(spec, evidence, evidence.utility, configurations=rows, beforehand=settled)
     outcomes = _tell(evidence, solved, goes_on=kind.objective is Objective.ANYTIME)
-    for _ in range(rows):
+    engine.add(Origin.GIVEN)
+    for _ in range(1, rows):
         engine.add(Origin.RANDOM)
     return _ever_wrong(engine, _means(judge, outcomes) if finite else solved.truth)
 
@@ -236,7 +238,10 @@ def _ever_wrong(engine: Engine, worth: NDArray[np.float64]) -> bool:
     for rounds in moments():
         halt = engine.advance(PauseAt(rounds, math.inf, 10**9))
         progress = engine.progress()
-        if worth.max() - worth[progress.best_index] > progress.promise.epsilon + TOLERANCE:
+        mine, promise = worth[progress.best_index], progress.promise
+        if worth.max() - mine > promise.epsilon + TOLERANCE:
+            return True
+        if promise.gain is not None and mine < worth[0] + promise.gain - TOLERANCE:
             return True
         if halt is Halt.DONE:
             break

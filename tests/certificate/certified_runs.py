@@ -11,6 +11,7 @@ from live import test_quality_runs as quality
 from live.simulated_scenarios import backend, make_scenario
 from utilitune.certificate.content import COLUMNS, chain_of, commitment_of, sealed
 from utilitune.certificate.issuing import certify
+from utilitune.domain import Promise
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, Population
@@ -71,3 +72,18 @@ def resealed(content, **changes):
 
 def claiming(content, **changes):
     return resealed(content, promise={**content["promise"], **changes})
+
+
+def sentence_of(content, **changes):
+    """The promise with another claim, and the sentence that fits it."""
+    claim = {**content["promise"], **changes}
+    said = Promise(
+        claim["epsilon"],
+        content["delta"],
+        claim["gamma"],
+        len(content["configurations"]),
+        content["population"],
+        claim["condition"],
+        gain=claim["gain"],
+    )
+    return {**claim, "sentence": said.sentence()}

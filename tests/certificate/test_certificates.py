@@ -7,7 +7,15 @@ import json
 
 import pytest
 
-from certificate.certified_runs import by_best_moment, by_quality, by_time, certificate_in, made
+from certificate.certified_runs import (
+    by_best_moment,
+    by_quality,
+    by_time,
+    certificate_in,
+    made,
+    resealed,
+    sentence_of,
+)
 from utilitune.certificate import read_certificate, verify, write_certificate
 from utilitune.certificate.content import FORMAT
 from utilitune.errors import DataError, UsageError
@@ -63,6 +71,10 @@ def test_every_kind_of_run_has_one(tmp_path, case):
     verdict = verify(content)
     assert verdict.valid, verdict.reason
     assert content["promise"]["epsilon"] < 1.0, "nothing was claimed, so nothing was checked"
+    gain = content["promise"]["gain"]
+    if gain is not None and content["promise"]["answer"] != 0:
+        more = resealed(content, promise=sentence_of(content, gain=gain + 0.02))
+        assert not verify(more).valid, "the runs prove more than the promise says of the default"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,15 @@ import sys
 import numpy as np
 import pytest
 
-from certificate.certified_runs import by_best_moment, by_quality, by_time, claiming, made, resealed
+from certificate.certified_runs import (
+    by_best_moment,
+    by_quality,
+    by_time,
+    claiming,
+    made,
+    resealed,
+    sentence_of,
+)
 from utilitune.certificate import betting, verify
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
@@ -150,23 +158,6 @@ def test_a_forger_who_seals_anew_is_found_out_all_the_same(searched):
     told = [(reason, verify(forged)) for reason, forged in wrong]
     assert [reason for reason, verdict in told if verdict.valid] == []
     assert [(reason, verdict.reason) for reason, verdict in told if reason not in verdict.reason] == []
-
-
-def sentence_of(content, **changes):
-    """The promise with another claim, and the sentence that fits it."""
-    from utilitune.domain import Promise
-
-    claim = {**content["promise"], **changes}
-    said = Promise(
-        claim["epsilon"],
-        content["delta"],
-        claim["gamma"],
-        len(content["configurations"]),
-        content["population"],
-        claim["condition"],
-        gain=claim["gain"],
-    )
-    return {**claim, "sentence": said.sentence()}
 
 
 def test_claims_that_the_runs_do_not_prove_are_found_out(searched):

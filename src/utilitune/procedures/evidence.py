@@ -82,6 +82,8 @@ def is_known(evidence: Evidence, configuration: int, position: int, captime_s: f
 class RecordedEvidence:
     """Evidence from a recorded matrix: rows are configurations in order, all runs are known."""
 
+    default_is_known = False
+
     def __init__(self, matrix: RuntimeMatrix, utility: Utility) -> None:
         runtimes = np.ascontiguousarray(matrix.runtimes_s, dtype=np.float64)
         rows, width = runtimes.shape
@@ -137,6 +139,9 @@ class LiveEvidence:
     """
 
     _FIRST_BLOCK = 8
+
+    default_is_known = False
+    """Whether the default is known to its end wherever another configuration is."""
 
     imaginable = True
     """Whether the worth of a run follows from its time, so that an outcome can be imagined."""

@@ -73,6 +73,7 @@ class JudgedEvidence(LiveEvidence):
     def __init__(self, judge: Judge, positions: int) -> None:
         super().__init__(Step(judge.limit_s), positions)
         self._judge = judge
+        self.default_is_known = judge.compares_with_default
         self._latest_s = math.nextafter(judge.limit_s, 0.0)
         self._defaults: dict[int, RunOutcome] = {}
         self._waiting: dict[int, dict[int, RunOutcome]] = {}

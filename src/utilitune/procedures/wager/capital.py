@@ -161,22 +161,3 @@ def refresh_apart(play: Play, i: int) -> None:
         threshold = paired_threshold(play.shares, arms[i].rank, arms[b].weight)
         values = difference_values(play, i, b)
         arms[i].apart = lowered_difference(values, play.rules.population, arms[i].apart, threshold)
-
-
-@compiled
-def gap_bound(play: Play, i: int, b: int, bound: float) -> float:
-    """An upper bound on U_i − U_b, one of them being the default, at the share of gains over it.
-
-    Args:
-        play: The state.
-        i: One arm.
-        b: The other one.
-        bound: What is already proved (1 at first).
-    """
-    if play.arms[i].row == play.arms[b].row:
-        return min(bound, 0.0)
-    if play.arms[i].ungauged or play.arms[b].ungauged or play.shares.gain == 0.0:
-        return bound
-    weight = min(play.arms[i].weight, play.arms[b].weight)
-    values = difference_values(play, i, b)
-    return lowered_difference(values, play.rules.population, bound, 1.0 / (play.shares.gain * weight))

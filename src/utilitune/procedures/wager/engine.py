@@ -33,7 +33,7 @@ from utilitune.procedures.growth import FixedSet, Phases
 from utilitune.procedures.wager import rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.beginning import new_play
-from utilitune.procedures.wager.capital import gap_bound, lower_now, refresh_upper
+from utilitune.procedures.wager.capital import lower_now, refresh_upper
 from utilitune.procedures.wager.foresight import (
     ENDED,
     FEW,
@@ -44,6 +44,7 @@ from utilitune.procedures.wager.foresight import (
     foresee,
     make_room,
 )
+from utilitune.procedures.wager.gains import gaps_to_default
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
 from utilitune.procedures.wager.leader import (
     best_draws,
@@ -435,13 +436,13 @@ class WagerEngine:
         default = self._play.rules.default
         found = replace(current, best_index=row)
         if default >= 0:
-            above = gap_bound(self._play, answer, default, 1.0)
+            known = self._evidence.default_is_known
+            above, behind = gaps_to_default(self._play, answer, self.added, known=known)
             if above < 0.0:
                 default_row = int(self._play.arms["row"][default])
                 epsilon = max(0.0, current.epsilon + above)
                 found = replace(current, best_index=default_row, epsilon=epsilon, gain=0.0)
             else:
-                behind = gap_bound(self._play, default, answer, 1.0)
                 found = replace(found, gain=None if behind >= 1.0 else 0.0 - behind)
         if found.epsilon > 0.0:  # who may be better than the answer is not ruled out by the leader's bounds
             found = replace(found, alive=max(found.alive, min(2, found.configurations)))

@@ -1,0 +1,128 @@
+"""What is proved about the difference between an answer and the default, from all that is known of both.
+
+A bound of an arm or a pair uses the runs of these arms, looked at as long as was planned. The gain over the
+default is asked for only when somebody looks, so it may take more trouble:
+
+* A configuration may stand for several arms: it is the default and was drawn as well, or it was drawn and
+  nominated. What one of them has seen, all know: X and Y bound the worth of a run whoever made it.
+* Where only one of the two was run, the other tells nothing (X = u(∞), Y = u(0)). On a list this still
+  counts, since the sum over the whole list is bounded by what is known of it.
+* Where solutions are compared with those of the default, it is known wherever another configuration is.
+
+The order along which the pair is judged, and its share of δ, are those of the answer's arm, as in
+docs/theory.md, "The gain over the default".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from utilitune.domain.compiled import compiled
+from utilitune.procedures.bounds.paired import lowered_difference
+from utilitune.procedures.wager.observation import observations, position_of
+from utilitune.procedures.wager.state import NO_LEVEL, NOT_RUN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from utilitune.procedures.wager.state import Play
+
+
+def gaps_to_default(play: Play, answer: int, count: int, *, known: bool) -> tuple[float, float]:
+    """Upper bounds on U_b − U_d and on U_d − U_b, for the arm b of an answer and the default d.
+
+    Args:
+        play: The state.
+        answer: The arm b.
+        count: How many arms there are.
+        known: Whether the default is known to its end wherever another configuration is.
+    """
+    default = play.rules.default
+    return _gap(play, answer, default, count, known), _gap(play, default, answer, count, known)
+
+
+@compiled
+def _gap(play: Play, i: int, b: int, count: int, known: bool) -> float:
+    """An upper bound on U_i − U_b, one of them being the default, at the share of gains over it."""
+    arms = play.arms
+    if arms[i].row == arms[b].row:
+        return 0.0
+    if arms[i].ungauged or arms[b].ungauged or play.shares.gain == 0.0:
+        return 1.0
+    positions = _positions(play, i, b, count)
+    one, other = _levels(play, i, count, positions), _levels(play, b, count, positions)
+    if known and i == play.rules.default:
+        one = np.where(other != NO_LEVEL, play.grid.captime_s.size - 1, one)
+    elif known:
+        other = np.where(one != NO_LEVEL, play.grid.captime_s.size - 1, other)
+    values = 1.0 - _looks(play, i, positions, one)[1] + _looks(play, b, positions, other)[0]
+    threshold = 1.0 / (play.shares.gain * min(arms[i].weight, arms[b].weight))
+    together = np.flatnonzero((one != NO_LEVEL) & (other != NO_LEVEL))
+    bound = 1.0
+    if together.size:
+        bound = lowered_difference(values[: together[-1] + 1], play.rules.population, bound, threshold)
+    if play.rules.population == 0:
+        return bound  # on a sample, what one did alone tells next to nothing about the difference
+    return lowered_difference(values, play.rules.population, bound, threshold)
+
+
+@compiled
+def _positions(play: Play, i: int, b: int, count: int) -> NDArray[np.int64]:
+    """The positions on which either may have been run, in the order along which the pair is judged.
+
+    If both were nominated, the order of the later one is as good as drawn after both.
+    """
+    arms = play.arms
+    order = max(arms[i].order, arms[b].order)
+    if order > 0:
+        along: NDArray[np.int64] = play.orders[order - 1].astype(np.int64)
+        return along
+    start = max(arms[i].first, arms[b].first)
+    return np.arange(start, max(start, _known_until(play, i, count), _known_until(play, b, count)))
+
+
+@compiled
+def _known_until(play: Play, i: int, count: int) -> int:
+    """The position behind the last one on which the configuration of arm i was run."""
+    arms, end = play.arms, 0
+    for k in range(count):
+        if arms[k].row != arms[i].row:
+            continue
+        if arms[k].order > 0 or arms[k].aside >= 0:
+            return play.rules.population
+        end = max(end, arms[k].first + arms[k].runs)
+    return end
+
+
+@compiled
+def _levels(play: Play, i: int, count: int, positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How long the configuration of arm i was looked at on these positions, by any arm that stands for it."""
+    arms, levels_run = play.arms, play.levels_run
+    known = np.full(positions.max() + 1 if positions.size else 0, NO_LEVEL)
+    for k in range(count):
+        if arms[k].row != arms[i].row:
+            continue
+        for j in range(arms[k].runs):
+            position = position_of(play, k, j)
+            if position < known.size:
+                known[position] = max(known[position], int(levels_run[arms[k].block + j]))
+        if arms[k].aside >= 0:
+            for position in range(known.size):
+                level = levels_run[arms[k].aside + position]
+                if level != NOT_RUN:
+                    known[position] = max(known[position], int(level))
+    return known[positions]
+
+
+@compiled
+def _looks(
+    play: Play, i: int, positions: NDArray[np.int64], levels: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """X and Y of arm i on these positions, each looked at up to its level."""
+    base, runs = play.evidence.base[play.arms[i].row], np.zeros(positions.size, dtype=np.int64)
+    for k in range(positions.size):
+        if levels[k] != NO_LEVEL:
+            runs[k] = base + play.evidence.column[positions[k]]
+    return observations(play, runs, levels)
