@@ -53,11 +53,21 @@ def test_errors_are_one_sentence_and_code_2(capsys: pytest.CaptureFixture[str]):
     )
 
 
-def test_every_command_has_help():
-    for name in (name for names in _PANELS.values() for name in names):
-        app = build_app([name])
+def test_every_command_has_help_and_no_switch_looks_as_if_it_took_a_value():
+    alone = ((name,) for names in _PANELS.values() for name in names)
+    for words in ((), *alone, ("utility", "design"), ("utility", "draw"), ("datasets", "describe")):
+        app = build_app(words)
         assert isinstance(app, typer.Typer)
-        assert invoke(name, "--help").exit_code == 0
+        shown = invoke(*words, "--help")
+        assert shown.exit_code == 0
+        assert "bool" not in shown.stdout.lower()
+
+
+def test_simulate_names_those_alone_that_it_takes():
+    shown = invoke("simulate", "--help").stdout
+    assert "naive" in shown
+    assert "hyperband" not in shown
+    assert "--set" not in shown
 
 
 AT_THE_END = """

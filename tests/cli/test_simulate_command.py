@@ -53,7 +53,7 @@ def test_a_picture(capsys, tmp_path):
         (["--workers", "0"], "number of workers must lie between"),
         (["--mtbf", "soon"], "soon"),
         (["--speed-spread", "-1"], "speed_spread"),
-        (["--procedure", "hyperband", "--set", "resource=50m"], "works alone"),
+        (["--procedure", "hyperband"], "works alone"),
         (["--out", "workers.txt"], "must end in"),
     ],
 )

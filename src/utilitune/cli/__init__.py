@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.mistakes import CommandGroup, Misunderstood, sentence, showed_help
+from utilitune.cli.commands import Command, CommandGroup
+from utilitune.cli.mistakes import Misunderstood, sentence, showed_help
 from utilitune.cli.texts import INTERRUPTED
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import printable, shortened
@@ -71,7 +72,7 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     panels = {name: panel for panel, names in _PANELS.items() for name in names}
     for name in [asked] if asked in panels else panels:
         command = getattr(import_module(f"utilitune.cli.{name}"), name)
-        app.command(name, rich_help_panel=panels[name])(command)
+        app.command(name, cls=Command, rich_help_panel=panels[name])(command)
     for name, (panel, summary) in _GROUPS.items():
         group = import_module(f"utilitune.cli.{name}").app if asked == name else _closed_group()
         app.add_typer(group, name=name, help=summary, rich_help_panel=panel)

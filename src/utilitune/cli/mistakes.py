@@ -11,9 +11,6 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
-from typer.core import TyperGroup
-
-from utilitune.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,18 +19,6 @@ Misunderstood = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """What click raises for a command line it does not understand: the base of a bad parameter."""
 
 _EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
-
-
-class CommandGroup(TyperGroup):
-    """A group of commands that knows what a misspelt one was meant to be."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own types
-        """Find the command that the first word names."""
-        name = args[0]
-        if self.get_command(ctx, name) is None and not name.startswith("-"):
-            known = did_you_mean(name, self.list_commands(ctx))
-            raise UsageError(f"'{ctx.command_path}' has no command {name!r}; {known}")
-        return super().resolve_command(ctx, args)
 
 
 def showed_help(error: typer.BadParameter) -> bool:

@@ -1,4 +1,4 @@
-"""The options of ``utilitune replay`` in groups, and which of them belong to some procedures only."""
+"""Options of ``replay`` and ``simulate`` in groups, and which of them belong to some procedures only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from utilitune.domain.stopping import Budget
     from utilitune.procedures.growth import Schedule
     from utilitune.procedures.naming import ProcedureSpec
-    from utilitune.rivals.rival import Rival
 
 _SHARED = {
     "data",
@@ -60,8 +59,8 @@ class PromiseOptions:
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="With --epsilon and growing sets: the luckiest configurations that need not be matched, "
-            "as a fraction of all."
+            help="With --epsilon and growing sets: this fraction of all configurations, the luckiest ones, "
+            "need not be matched."
         ),
     ] = None
     population: Annotated[
@@ -148,17 +147,9 @@ class PhaseOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlayerOptions:
-    """Who works on the data, and how."""
+class ProcedureOptions:
+    """What a procedure proves, by which utility, and how."""
 
-    procedure: Annotated[
-        str,
-        typer.Option(
-            help="Ours: wager; the paper's: coup, oup, up or naive; or, without any promise, a rival: "
-            "successive-halving, hyperband, ac-band, car, icar or spc; or, on data with features, another "
-            "package: optuna-random, optuna-tpe, smac or irace."
-        ),
-    ] = "wager"
     utility: Annotated[
         str | None,
         typer.Option(
@@ -166,32 +157,19 @@ class PlayerOptions:
             "log-laplace(k0=60, alpha=1); of recorded solutions the utility they were recorded with]"
         ),
     ] = None
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A rival's own setting, e.g. budget=20000; repeatable."
-        ),
-    ] = None
     promise: PromiseOptions
     rules: RuleOptions
     phases: PhaseOptions
 
-    def chosen(self, context: typer.Context, seed: int) -> ProcedureSpec | Rival:
-        """The procedure or the rival that these options describe."""
-        from utilitune.cli.rivals import is_rival, read_rival
-
-        if is_rival(self.procedure, self.settings):
-            return read_rival(context, self.procedure, self.settings or [], self.rules.captime, seed)
-        return self._specification()
-
-    def _specification(self) -> ProcedureSpec:
+    def specification(self, procedure: str) -> ProcedureSpec:
+        """The procedure of this name with these options."""
         from utilitune.procedures.naming import ProcedureSpec
         from utilitune.utility import parse_duration
 
         promise, rules = self.promise, self.rules
-        in_phases = self.procedure == "coup" or rules.growth == "phases"
+        in_phases = procedure == "coup" or rules.growth == "phases"
         return ProcedureSpec(
-            name=self.procedure,
+            name=procedure,
             delta=promise.delta,
             epsilon=0.1 if promise.epsilon is None and not in_phases else promise.epsilon,
             gamma=promise.gamma,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utilitune.cli.grouping import grouped
-from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, PlayerOptions, without_meaning
+from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, ProcedureOptions, without_meaning
 from utilitune.cli.terminal import say, say_json
 from utilitune.cli.texts import headed, paragraphs, part_proved, proof_bar
 
@@ -33,7 +33,22 @@ def replay(
             "lookalike:minisat (see: utilitune datasets list)."
         ),
     ],
-    player: PlayerOptions,
+    *,
+    procedure: Annotated[
+        str,
+        typer.Option(
+            help="Ours: wager; the paper's: coup, oup, up or naive; or, without any promise, a rival: "
+            "successive-halving, hyperband, ac-band, car, icar or spc; or, on data with features, another "
+            "package: optuna-random, optuna-tpe, smac or irace."
+        ),
+    ] = "wager",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A rival's own setting, e.g. budget=20000; repeatable."
+        ),
+    ] = None,
+    options: ProcedureOptions,
     draws: DrawOptions,
     limits: LimitOptions,
     output: OutputOptions,
@@ -49,21 +64,26 @@ def replay(
     - `utilitune replay BNSL-2016 --utility 'uniform(k0=60)' --resample 20000 --seed 1 --json`
     - `utilitune replay lookalike:minisat --procedure hyperband --set resource=50m --set eta=5`
     """
+    from utilitune.cli.rivals import is_rival, read_rival
     from utilitune.data import read_matrix
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.reports.files import TABLES, check_writable, write_result
     from utilitune.utility import parse_any_utility
 
-    chosen = player.chosen(context, draws.seed)
-    utility, budget = player.utility and parse_any_utility(player.utility), limits.budget()
+    player: ProcedureSpec | Rival
+    if is_rival(procedure, settings):
+        player = read_rival(context, procedure, settings or [], options.rules.captime, draws.seed)
+    else:
+        player = options.specification(procedure)
+    utility, budget = options.utility and parse_any_utility(options.utility), limits.budget()
     if output.out is not None:
-        check_writable(output.out, *(() if isinstance(chosen, ProcedureSpec) else (TABLES,)))
-    matrix = draws.ordered(read_matrix(data), finite=player.promise.population == "finite")
-    for option in without_meaning(context, player.procedure, player.rules.growth):
-        say(f"{option} means nothing to {player.procedure} and is left aside", err=True)
-    result = _result(chosen, matrix, utility, budget, draws.drawn_by, quiet=output.as_json)
+        check_writable(output.out, *(() if isinstance(player, ProcedureSpec) else (TABLES,)))
+    matrix = draws.ordered(read_matrix(data), finite=options.promise.population == "finite")
+    for option in without_meaning(context, procedure, options.rules.growth):
+        say(f"{option} means nothing to {procedure} and is left aside", err=True)
+    result = _result(player, matrix, utility, budget, draws.drawn_by, quiet=output.as_json)
     if output.out is not None:
-        write_result(result, output.out, title=f"{player.procedure} on {matrix.source}")
+        write_result(result, output.out, title=f"{procedure} on {matrix.source}")
     _print(result, output)
 
 

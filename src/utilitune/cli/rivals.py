@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from utilitune.utility import SolutionUtility, Utility
 
 
-def is_rival(name: str, settings: list[str] | None) -> bool:
+def is_rival(name: str, settings: list[str] | None = None) -> bool:
     """Whether a procedure is a rival or a peer. Unknown names are refused; so are settings of the others."""
     from utilitune.errors import UsageError, did_you_mean
     from utilitune.procedures.naming import PROCEDURES

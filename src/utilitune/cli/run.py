@@ -29,8 +29,8 @@ class GoalOptions:
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="With --epsilon: the luckiest configurations that need not be matched, as a fraction of "
-            "all, e.g. 0.05."
+            help="With --epsilon: this fraction of all configurations, the luckiest ones, need not be "
+            "matched, e.g. 0.05."
         ),
     ] = None
     max_time: Annotated[

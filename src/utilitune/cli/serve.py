@@ -16,10 +16,13 @@ def serve(
         typer.Argument(help=f"{FOLDER_HELP} Several are shown side by side.  [default: all *.run here]"),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes any free port.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free one.")
     ] = 8750,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than this machine can then read the page.")
+        str,
+        typer.Option(
+            help="Address to listen on; with any but the usual one, other machines can read the page."
+        ),
     ] = "127.0.0.1",
 ) -> None:
     """Show runs on a live page in the browser: everything a report holds, kept up to date.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utilitune.cli.grouping import grouped
-from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, PlayerOptions, without_meaning
+from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, ProcedureOptions, without_meaning
 from utilitune.cli.terminal import say, say_json
 from utilitune.cli.texts import paragraphs, part_proved, proof_bar
 
@@ -94,7 +94,11 @@ def simulate(
         ),
     ],
     cluster: ClusterOptions,
-    player: PlayerOptions,
+    *,
+    procedure: Annotated[
+        str, typer.Option(help="Who proves: wager (ours), or coup, oup, up or naive (the paper's).")
+    ] = "wager",
+    options: ProcedureOptions,
     draws: DrawOptions,
     limits: LimitOptions,
     output: OutputOptions,
@@ -115,22 +119,22 @@ def simulate(
     - `utilitune simulate lookalike:minisat --workers 1,10,100,1000 --latency 5ms --mtbf 6h`
     - `utilitune simulate BNSL-2016 --resample 20000 --epsilon 0.2 --speed-spread 0.2 --out workers.png`
     """
+    from utilitune.cli.rivals import is_rival
     from utilitune.data import read_matrix
     from utilitune.errors import UsageError
-    from utilitune.procedures.naming import ProcedureSpec
     from utilitune.reports.crowd import write_crowd
     from utilitune.reports.files import check_writable
     from utilitune.utility import parse_utility
 
     counts, conditions = cluster.counts(), cluster.conditions(draws.seed)
-    chosen = player.chosen(context, draws.seed)
-    if not isinstance(chosen, ProcedureSpec):
-        raise UsageError(f"{player.procedure} works alone: simulate takes wager, coup, oup, up or naive")
+    if is_rival(procedure):
+        raise UsageError(f"{procedure} works alone: simulate takes wager, coup, oup, up or naive")
+    chosen = options.specification(procedure)
     if output.out is not None:
         check_writable(output.out)
-    matrix = draws.ordered(read_matrix(data), finite=player.promise.population == "finite")
-    for option in without_meaning(context, player.procedure, player.rules.growth, _CLUSTER):
-        say(f"{option} means nothing to {player.procedure} and is left aside", err=True)
+    matrix = draws.ordered(read_matrix(data), finite=options.promise.population == "finite")
+    for option in without_meaning(context, procedure, options.rules.growth, _CLUSTER):
+        say(f"{option} means nothing to {procedure} and is left aside", err=True)
     from utilitune.replaying.crowd import simulate as run_simulation
 
     tries = list(dict.fromkeys([1, *counts]))
@@ -145,13 +149,13 @@ def simulate(
             chosen,
             counts,
             conditions,
-            utility=player.utility and parse_utility(player.utility),
+            utility=options.utility and parse_utility(options.utility),
             budget=limits.budget(),
             seed=draws.drawn_by,
             on_progress=told,
         )
     if output.out is not None:
-        write_crowd(results, output.out, title=f"{player.procedure} on {matrix.source}")
+        write_crowd(results, output.out, title=f"{procedure} on {matrix.source}")
     if output.as_json:
         say_json([result.to_dict() for result in results], allow_nan=False)
     else:

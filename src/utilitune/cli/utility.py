@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utilitune.cli.mistakes import CommandGroup
+from utilitune.cli.commands import Command, CommandGroup
 from utilitune.cli.utility_design import design
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ app = typer.Typer(
     """,
     rich_markup_mode="markdown",
 )
-app.command("design")(design)
+app.command("design", cls=Command)(design)
 
 
-@app.command(_DRAW)
+@app.command(_DRAW, cls=Command)
 def draw(
     expression: Annotated[
         str | None,

@@ -35,7 +35,7 @@ class FamilyOptions:
         str, typer.Option("--from", metavar="TIME", help="The shortest time in place of the *.")
     ] = "1s"
     to: Annotated[str, typer.Option(metavar="TIME", help="The longest time in place of the *.")] = "1h"
-    points: Annotated[int, typer.Option(help="How many members of the family are tried at least.")] = 61
+    points: Annotated[int, typer.Option(help="Try at least this many members of the family.")] = 61
 
     def chosen(self) -> UtilityFamily | None:
         """The family, if one is asked for."""
@@ -68,7 +68,9 @@ def whatif(
     ranges: FamilyOptions,
     delta: Annotated[
         float | None,
-        typer.Option(help="Probability with which any line may be wrong.  [default: that of the run]"),
+        typer.Option(
+            help="How likely it may be, at most, that any of the lines is wrong.  [default: that of the run]"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,
     plot: Annotated[

@@ -1,0 +1,43 @@
+"""Commands and groups of them: a misspelt one is guessed, and a switch is shown without a type.
+
+Some versions of Typer print ``<bool>`` behind a switch, as if it took a value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from utilitune.errors import UsageError, did_you_mean
+
+
+class Command(TyperCommand):
+    """A command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - click's own types
+        """Its options and arguments."""
+        return _switches_without_type(super().get_params(ctx))
+
+
+class CommandGroup(TyperGroup):
+    """A group of commands that knows what a misspelt one was meant to be."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - click's own types
+        """Its options."""
+        return _switches_without_type(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - click's own types
+        """Find the command that the first word names."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            known = did_you_mean(name, self.list_commands(ctx))
+            raise UsageError(f"'{ctx.command_path}' has no command {name!r}; {known}")
+        return super().resolve_command(ctx, args)
+
+
+def _switches_without_type(parameters: list[Any]) -> list[Any]:
+    for each in parameters:
+        if getattr(each, "is_flag", False):
+            each.metavar = ""
+    return parameters
