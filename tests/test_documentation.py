@@ -90,6 +90,18 @@ def test_the_architecture_page_names_every_room_and_no_other():
     assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == rooms
 
 
+def test_the_architecture_page_names_files_and_folders_that_exist():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = set(re.findall(r"`([a-z_/]+(?:/|\.py))`", page))
+    assert len(named) > 20
+    places = [
+        SOURCE / "utilitune",
+        *(path for path in (SOURCE / "utilitune").iterdir() if path.is_dir()),
+        ROOT,
+    ]
+    assert [name for name in sorted(named) if not any((place / name).exists() for place in places)] == []
+
+
 def test_every_suite_for_others_is_on_the_page_about_writing_parts():
     page = (ROOT / "docs" / "extending.md").read_text()
     suites = [name for name in utilitune_testing.__all__ if name.endswith("Suite") and name != "Suite"]

@@ -39,6 +39,8 @@ def test_a_run_with_search_has_a_valid_certificate(searched, tmp_path):
         assert verify(read_certificate(tmp_path / name)) == verdict
 
 
+OWN_METHOD = "live.test_exploring:AtTheQuickEnd"
+
 CASES = {
     "a list": (by_time, {}),
     "a sample": (by_time, {"population": Population.INFINITE}),
@@ -50,6 +52,7 @@ CASES = {
     "phases of another schedule": (by_time, {"options": {"growth": "phases", "schedule": "balanced"}}),
     "proposals": (by_time, {"options": {"proposals": 0.5}, "population": Population.INFINITE}),
     "another method": (by_time, {"search": SearchRules(method="random")}),
+    "a method of the user's own": (by_time, {"search": SearchRules(0.5, OWN_METHOD)}),
     "quality": (by_quality, {}),
     "quality, with search": (by_quality, {"search": SearchRules(), "options": {"entropy": "test"}}),
     "quality, a sample": (by_quality, {"population": Population.INFINITE}),
@@ -75,6 +78,12 @@ def test_every_kind_of_run_has_one(tmp_path, case):
     if gain is not None and content["promise"]["answer"] != 0:
         more = resealed(content, promise=sentence_of(content, gain=gain + 0.02))
         assert not verify(more).valid, "the runs prove more than the promise says of the default"
+
+
+def test_a_sample_that_a_method_of_the_users_own_has_searched_has_none(tmp_path):
+    scenario = by_time(tmp_path, population=Population.INFINITE, search=SearchRules(0.5, OWN_METHOD))
+    with pytest.raises(UsageError, match="for lists of instances only"):
+        made(scenario, tmp_path / "run")
 
 
 @pytest.mark.parametrize(

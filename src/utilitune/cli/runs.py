@@ -8,7 +8,7 @@ import typer
 
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import Terminal, hand_over
-from utilitune.errors.outside import printable
+from utilitune.errors.outside import clipped, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -138,5 +138,5 @@ def _cells(row: Mapping[str, Any], *, solutions: bool) -> list[str]:
         *(["" if row["quality"] is None else f"{row['quality']:.8g}"] if solutions else []),
         memory_text(row["peak_memory_bytes"]) if row["peak_memory_bytes"] else "",
         "" if row["exit_code"] is None else str(row["exit_code"]),
-        printable(detail if len(detail) <= _LONGEST_DETAIL else detail[: _LONGEST_DETAIL - 1] + "…"),
+        printable(clipped(detail, _LONGEST_DETAIL)),
     ]

@@ -85,6 +85,16 @@ def shortened(text: str, longest: int = LONGEST_MESSAGE) -> str:
     return f"{text[:half]} … ({len(text) - 2 * half} more) … {text[-half:]}"
 
 
+def clipped(text: str, longest: int) -> str:
+    """A text without its end where it is too long.
+
+    Example:
+        >>> clipped("abcdefghij", 5)
+        'abcd…'
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def number_in(text: str) -> float:
     """The number a text holds, in plain digits: 1_5 is refused, although Python reads 15 from it.
 

@@ -10,7 +10,7 @@ import contextlib
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from utilitune.errors.outside import printable
+from utilitune.errors.outside import clipped, printable
 from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.task import Task
 from utilitune.reports.digest import COLUMNS, RunDigest
@@ -187,5 +187,4 @@ def _titled(axes: Axes, title: str) -> Axes:
 
 
 def _short(name: str) -> str:
-    text = printable(name)
-    return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
+    return clipped(printable(name), _LONGEST_NAME)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from utilitune.errors.outside import clipped
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -70,7 +72,7 @@ def _instances(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(_short(name) for name in names[:_MOST_NAMES])
+    shown = ", ".join(clipped(name, _LONGEST) for name in names[:_MOST_NAMES])
     return shown if len(names) <= _MOST_NAMES else f"{shown}, …"
 
 
@@ -83,7 +85,3 @@ def _pair(word: str, old: object, new: object) -> str:
 
 def _text(value: object) -> str:
     return "none" if value is None else str(value)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
