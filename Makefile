@@ -30,8 +30,8 @@ again: $(VENV)/.test.stamp ## Run the tests that failed last, one at a time.
 	$(BIN)/python -m pytest -n 0 -m 'not audit' --last-failed --last-failed-no-failures none -v
 
 # A test that is skipped half-way leaves things open: that is no failure here.
-quick: $(VENV)/.test.stamp ## Run the tests that need no process and no compiler (under a minute).
-	$(BIN)/python -m pytest -n auto -m 'not audit' --quick -q -r fE -W ignore::ResourceWarning -p no:unraisableexception -p no:threadexception
+quick: $(VENV)/.test.stamp ## Run the short tests that need no process and no compiler (under a minute).
+	$(BIN)/python -m pytest -n auto -m 'not audit and not long' --quick -q -r fE -W ignore::ResourceWarning -p no:unraisableexception -p no:threadexception
 
 lint: $(VENV)/.test.stamp $(VENV)/.lint.stamp ## Style, types, import direction, docs.
 	$(BIN)/ruff check .

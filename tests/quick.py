@@ -23,10 +23,10 @@ LEFT_OUT = frozenset(
         *("statistical", "end_to_end", "reproduction", "execution"),
         *("test_backends.py", "test_feature_commands.py", "test_instances.py"),
         *("test_rivals_against_oracle.py", "test_model_guided.py"),
-        *("test_browser.py", "test_designer_page.py"),
+        *("test_browser.py", "test_designer_page.py", "packages"),
     }
 )
-"""Folders and files of tests about processes and browsers, and of long ones."""
+"""Folders and files of tests about processes, browsers and other packages, and of long ones."""
 
 
 _attempts: dict[str, str] = {}

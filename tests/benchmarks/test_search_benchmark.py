@@ -143,6 +143,7 @@ def test_differences_are_paired_and_only_over_what_both_have_done():
     assert harm_share(by_task(cells("a", {"x": [-0.1, 0.0, -0.03]}), "a", 500)) == (1, 3)
 
 
+@pytest.mark.long
 def test_an_interval_excludes_zero_where_one_is_always_ahead():
     generator = np.random.default_rng(0)
     names = [f"t{number}" for number in range(10)]

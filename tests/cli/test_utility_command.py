@@ -63,6 +63,7 @@ def test_words_end_in_a_line_to_paste():
     assert "Who would win on lookalike:cplex_rcw" in text
 
 
+@pytest.mark.long
 def test_answers_are_fitted_and_their_inconsistency_shown():
     given = ("1s|1h=5m", "1s|5m=1m", "5m|1h=20m", "1m|20m=5m")
     text = designed(*(part for each in given for part in ("--answer", each)))
@@ -74,6 +75,7 @@ def test_answers_are_fitted_and_their_inconsistency_shown():
     assert plain["tried_on"].startswith("shipped:kissat")
 
 
+@pytest.mark.long
 def test_points_and_combinations():
     points = ("--point", "0s:1", "--point", "30s:0.5", "--point", "60s:0")
     assert 'utility = "piecewise(0s:1, 30s:0.5, 60s:0)"' in designed(*points)
@@ -106,6 +108,7 @@ def test_what_is_missing_or_wrong_is_said(arguments: tuple[str, ...], complaint:
         designed(*arguments)
 
 
+@pytest.mark.long
 def test_it_asks_in_a_terminal(monkeypatch: pytest.MonkeyPatch):
     words = designed(typed="1\nnonsense 5\nuseless after 10 s\n\n", monkeypatch=monkeypatch)
     assert "was not understood" in words
@@ -114,6 +117,7 @@ def test_it_asks_in_a_terminal(monkeypatch: pytest.MonkeyPatch):
     assert points.endswith('utility = "product(piecewise(1s:1, 60s:0), step(deadline=30))"\n')
 
 
+@pytest.mark.long
 def test_the_questions_are_asked_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
     typed = "2\n1s\n1h\n1\nb\n2h\n5m\n3\n3\n3\n\n"
     text = designed(typed=typed, monkeypatch=monkeypatch)

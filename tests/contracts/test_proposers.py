@@ -47,6 +47,7 @@ class Draws(DrawsSuite):
         return SPACE.validate(configuration) == configuration
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", ProposerSuite.checks())
 @pytest.mark.parametrize("suite", [Model, Rows])
 def test_a_proposer_keeps_its_contract(suite, check: str):

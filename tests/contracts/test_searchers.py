@@ -22,6 +22,7 @@ class Random(SearcherSuite):
         return RacingSearch(task, RandomSuggester())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", SearcherSuite.checks())
 @pytest.mark.parametrize("suite", [Mixed, Random])
 def test_a_searcher_keeps_its_contract(suite, check: str):

@@ -48,6 +48,7 @@ def test_elite_configurations_stand_out():
     assert means[~quick].min() - means[quick].max() > 2.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("groups", "size"), [(0, 2), (1, 4), (3, 2), (2, 1)])
 def test_ties_among_the_best_are_exact(groups: int, size: int):
     runtimes_s = generate(replace(SMALL, tie_groups=groups, tie_size=size)).runtimes_s
@@ -105,6 +106,7 @@ def test_lookalikes_have_the_published_sizes():
     }
 
 
+@pytest.mark.long
 def test_the_minisat_lookalike_at_full_size():
     matrix = read_matrix("lookalike:minisat")
     assert matrix.shape == (972, 20_118)

@@ -63,6 +63,7 @@ def test_pickles_that_would_fill_the_memory_or_never_end(tmp_path, content):
     assert refused(tmp_path / "measurements.dump", content).startswith(str(tmp_path))
 
 
+@pytest.mark.long
 def test_a_pickle_that_unpacks_to_much(tmp_path):
     content = gzip.compress(bytes(unfolding.ALWAYS_FINE + (1 << 20)), 9)
     text = refused(tmp_path / "measurements.dump.gz", content, unfolding.ALWAYS_FINE + MUCH)
@@ -91,6 +92,7 @@ def archive_of(data: bytes, size: int) -> bytes:
     return stream.getvalue()
 
 
+@pytest.mark.long
 def test_an_archive_that_unpacks_to_much(tmp_path):
     size = unfolding.ALWAYS_FINE + (8 << 20)
     text = refused(tmp_path / "m.npz", archive_of(header(f"({size // 8 // 1024}, 1024)"), size))

@@ -126,6 +126,7 @@ WORLDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs", [6, 12, 50])
 @pytest.mark.parametrize("world", WORLDS)
 def test_better_is_hardly_ever_claimed_of_what_is_not(world: str, pairs: int):
@@ -138,6 +139,7 @@ def test_better_is_hardly_ever_claimed_of_what_is_not(world: str, pairs: int):
     assert claims <= 0.05 * trials
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("pairs", [6, 12, 50, 200])
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_proved_interval_misses_hardly_ever(world: str, pairs: int):

@@ -24,6 +24,7 @@ def drawn(count: int, seed: int = 0):
     return SPACE.sample(rng, count), rng
 
 
+@pytest.mark.long
 def test_what_matters_comes_first():
     assignments, rng = drawn(200)
     means = np.array([0.6 * each["x2"] + 0.3 * (each["mode"] == "b") for each in assignments])
@@ -36,6 +37,7 @@ def test_what_matters_comes_first():
     assert found.rows[-1][1] < 0.05
 
 
+@pytest.mark.long
 def test_noise_matters_nowhere():
     assignments, rng = drawn(120)
     found = importance_of(SPACE, assignments, rng.uniform(0, 1, 120), np.full(120, 5))

@@ -49,6 +49,7 @@ def test_every_picture_is_drawn_where_it_is_asked_for(kind: str, tmp_path: Path)
     drawn(given)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_has_hardly_begun_is_drawn(kind: str, tmp_path: Path):
     writer = Writer(tmp_path)

@@ -184,6 +184,7 @@ def test_shares_follow_the_settings_of_the_run():
     assert (proposing < growing).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "procedure",
     [

@@ -30,6 +30,7 @@ def test_every_recommended_configuration_has_its_line_once_in_the_legend():
     assert (drawn.min(), drawn.max()) == pytest.approx((1.0, 200.0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_pictures_are_written_whole(tmp_path: Path, ending: str):
     picture = tmp_path / f"k0.{ending}"

@@ -170,6 +170,7 @@ def test_a_catastrophe_on_few_instances_does_not_win(seed):
     assert search.nominee() == DEFAULT
 
 
+@pytest.mark.long
 def test_a_lead_on_few_instances_that_luck_explains_wins_nothing():
     def times_s(configuration, position):
         return 8.0 * chance_s(configuration, position, 1.5)
@@ -245,6 +246,7 @@ class Opinionated(RandomSuggester):
         return Belief(self.mean if rival == DEFAULT else 0.0, 1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_model_believes_helps_to_decide_who_replaces_the_incumbent(seed):
     def times_s(configuration, position):
@@ -262,6 +264,7 @@ def test_what_a_model_believes_helps_to_decide_who_replaces_the_incumbent(seed):
     assert replacements(-0.5) == 0 < replacements(0.5)
 
 
+@pytest.mark.long
 def test_belief_alone_nominates_nobody_that_the_runs_put_behind_the_default():
     def times_s(configuration, position):
         base_s = 8.0 if configuration == SPACE.default() else 12.0

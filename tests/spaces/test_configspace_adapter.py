@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 10**9))
 def test_json_gives_the_same_draws(seed: int):
@@ -30,6 +31,7 @@ def test_json_gives_the_same_draws(seed: int):
     assert drawn(again, 5) == drawn(space, 5)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9))
 def test_configspace_judges_our_draws_as_we_do(seed: int):

@@ -16,6 +16,7 @@ def drawn(space: ParameterSpace, count: int) -> list:
     return space.sample(np.random.default_rng(5), count)
 
 
+@pytest.mark.long
 def test_a_dependent_number_is_uniform_between_its_ends():
     ranks = {"ranks": {"type": "integer", "range": [1, "min(ants, 7)"]}}
     draws = drawn(ParameterSpace.from_tables({**ANTS, **ranks}), 60_000)

@@ -56,6 +56,7 @@ def compared(left: Value, symbol: str, right: Value):
     return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[symbol]
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_draws_satisfy_every_condition_and_clause(seed: int):
@@ -74,6 +75,7 @@ def test_draws_satisfy_every_condition_and_clause(seed: int):
         assert Assignment.from_json(draw.to_json()) == draw
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_tables_restore_the_same_space(seed: int):
@@ -248,6 +250,7 @@ class TestSize:
         )
         assert space.size == 2 + 3
 
+    @pytest.mark.long
     def test_no_more_is_ever_drawn_than_was_counted(self):
         counted = 0
         for seed in range(150):

@@ -35,6 +35,7 @@ def test_values_outside_the_range_are_refused():
         mean_interval([0.5, float("nan")], 0.0, 1.0, 0.05)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [5, 30, 300])
 @pytest.mark.parametrize("chance", [0.02, 0.5, 0.97])
 def test_it_covers_the_mean_of_coins(count: int, chance: float):
@@ -46,6 +47,7 @@ def test_it_covers_the_mean_of_coins(count: int, chance: float):
     assert missed <= 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", [0.45, 0.95])
 def test_looking_again_after_adding_values_spoils_nothing(loss: float):
     """Whoever adds values until the interval excludes 0, in whatever order they then stand, is right."""

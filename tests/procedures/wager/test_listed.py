@@ -97,6 +97,7 @@ def test_nominees_have_a_place_and_a_share():
     assert WORTHS[engine.progress().best_index] == WORTHS.max()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chosen", [False, True])
 @pytest.mark.parametrize("size", [1, 2, 9, 50])
 def test_no_more_than_delta_is_spent(size, chosen):

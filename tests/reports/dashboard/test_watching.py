@@ -102,6 +102,7 @@ def test_everything_is_plain_json(tmp_path: Path):
         assert json.loads(json.dumps(value, allow_nan=False)) == value
 
 
+@pytest.mark.long
 def test_the_watcher_tells_of_news_and_ends(tmp_path: Path):
     writer = small_run(tmp_path)
     told: list[int] = []

@@ -15,10 +15,12 @@ TABLES = {"parameters": {"x": {"type": "float", "range": [0.0, 1.0], "default": 
 ROWS = [({"x": n / 40}, n / 40, 9) for n in range(40)]
 
 
+@pytest.mark.long
 def test_importance_from_plain_values():
     assert importance_in_process(TABLES, ROWS)["rows"][0]["name"] == "x"
 
 
+@pytest.mark.long
 def test_a_process_of_its_own_finds_the_same():
     space, few = ParameterSpace.from_tables(**TABLES), ROWS[: FEWEST - 1]
     found = importance_apart(space, few)

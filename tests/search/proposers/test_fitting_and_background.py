@@ -153,6 +153,7 @@ def test_an_error_of_the_model_is_not_swallowed():
     proposals.close()
 
 
+@pytest.mark.long
 def test_a_proposal_follows_from_the_latest_lesson_its_number_and_the_seed_alone():
     """Whatever was learnt and proposed on the way, and in whichever thread."""
     assignments, runs = random_runs(1, configurations=20)

@@ -59,16 +59,19 @@ def check_draws(seed: int) -> int:
     return len(draws)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dialect", FEATURES)
 def test_reading_what_was_written_gives_the_same_space(dialect: str, tmp_path: Path):
     for seed in range(60):
         check_round_trip(dialect, seed, tmp_path)
 
 
+@pytest.mark.long
 def test_draws_satisfy_every_condition_clause_and_range_by_a_second_opinion():
     assert sum(check_draws(seed) for seed in range(150)) > 3000
 
 
+@pytest.mark.long
 def test_the_second_opinion_refuses_what_the_space_refuses():
     refused = 0
     for seed in range(60):

@@ -29,6 +29,7 @@ EXACT = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", EXACT)
 def test_a_family_is_found_again_from_its_points(text: str):
     meant = parse_utility(text)
@@ -76,6 +77,7 @@ def test_nothing_to_fit_is_refused():
         fit_points([(0.0, 1.0)])
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(utilities)
 def test_every_utility_has_handles_inside_its_range_and_a_line(utility):

@@ -42,6 +42,7 @@ def test_an_interview_finds_the_utility_of_who_answers_by_it(text: str):
     assert fit.inconsistency < 0.08
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(
     st.floats(1e-6, 1e5),
