@@ -113,3 +113,12 @@ def test_a_run_that_was_taken_over_has_the_moment_of_that(store: MemoryStore):
 def test_the_table_has_a_row_per_answer_and_the_last_point(store: MemoryStore):
     rows = trajectory_rows(store)
     assert [(row["configuration"], row["runs"]) for row in rows] == [(0, 1), (1, 2), (1, 4)]
+
+
+@pytest.mark.parametrize("origin", list(Origin))
+def test_configurations_of_every_origin_are_told(store: MemoryStore, origin: Origin):
+    store.add_configuration(ConfigurationRecord(2, {"x": 0.5}, origin))
+    store.add_progress(Progress(2, 0.5, None, 0.1, 99.0, 5, 5, 3, 3))
+    names = {"Default", "Initial design", "Random Search", "Local Search"}
+    assert run_history(store)["config_origins"]["3"] in names
+    assert json.loads(list(trajectory_lines(store))[-1])["origin"] in names

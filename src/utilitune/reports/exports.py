@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
 from utilitune.live.task import Task
+from utilitune.store.records import Origin
 from utilitune.targets.command import written
 
 if TYPE_CHECKING:
@@ -33,12 +34,8 @@ _STATUSES = {
     RunStatus.CRASHED: "CRASHED",
     RunStatus.WRONG_ANSWER: "CRASHED",
 }
-_ORIGINS = {
-    "default": "Default",
-    "user": "Initial design",
-    "random": "Random Search",
-    "model": "Local Search",
-}
+_ORIGINS = {Origin.DEFAULT: "Default", Origin.USER: "Initial design", Origin.RANDOM: "Random Search"}
+_SEARCHED = "Local Search"
 _LATEST_STATUSES = {"SUCCESS": 1, "CRASHED": 2, "TIMEOUT": 3, "CAPPED": 3, "MEMOUT": 4}
 _UNKNOWN_COST = 1.0
 
@@ -66,7 +63,7 @@ def trajectory_lines(store: StoreReader) -> Iterator[str]:
                 "evaluations": point.progress.runs,
                 "cost": math.fsum(known) / len(known) if known else _UNKNOWN_COST,
                 "incumbent": [f"{name}='{written(value)}'" for name, value in best.assignment.items()],
-                "origin": _ORIGINS[best.origin.value],
+                "origin": _ORIGINS.get(best.origin, _SEARCHED),
             },
             ensure_ascii=False,
         )
@@ -138,7 +135,7 @@ class _History:
             yield run.request.configuration + 1, instances.name(run.request.position), run
 
     def origins(self) -> dict[str, str]:
-        return {str(each.index + 1): _ORIGINS[each.origin.value] for each in self.configurations}
+        return {str(each.index + 1): _ORIGINS.get(each.origin, _SEARCHED) for each in self.configurations}
 
     def assignments(self) -> dict[str, dict[str, Any]]:
         return {str(each.index + 1): dict(each.assignment) for each in self.configurations}
