@@ -56,6 +56,7 @@ _GOOD_NAME = re.compile(r"[\w.]+")
 _QUOTED = re.compile(r'"([^"]*)"|\'([^\']*)\'')
 _TYPE = re.compile(r"""[^\s"'()|]+""")
 _OPEN, _CLOSE, _COMMA, _BAR = (re.compile(re.escape(symbol)) for symbol in "(),|")
+_SIMPLE = re.compile(r"[^(),]*")
 _SETTING = re.compile(r"([\w.]+)\s*(?:=|<-)\s*(\S+)\s*$")
 
 
@@ -311,9 +312,10 @@ def _item(scanner: Scanner) -> _Item:
     if quoted is not None:
         text = quoted[1] if quoted[1] is not None else quoted[2]
         return _Item(text, Place(place.line, place.column + 1), quoted[0][0])
-    if scanner.rest[:1] in {'"', "'"}:
+    if scanner.content.startswith(('"', "'"), scanner.position):
         raise scanner.problem("this quote is not closed")
-    depth, position = 0, scanner.position
+    simple = _SIMPLE.match(scanner.content, scanner.position)
+    depth, position = 0, simple.end() if simple else scanner.position
     while position < len(scanner.content):
         character = scanner.content[position]
         if depth == 0 and character in ",)":
