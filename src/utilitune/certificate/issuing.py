@@ -81,7 +81,8 @@ def _checked_rules(task: Task, store: StoreReader) -> dict[str, Any]:
     if scenario.procedure != _CERTIFIED or rules is None:
         raise UsageError(
             f"certificates exist for runs of {_CERTIFIED} that this version began, not for "
-            f"{scenario.procedure if rules else 'runs of an earlier version'}: start a new run to get one"
+            f"{scenario.procedure if rules else 'earlier versions, other packages and collections'}: start "
+            "a new run with 'utilitune run' to get one"
         )
     if PREFIX in scenario.utility:
         raise UsageError(
