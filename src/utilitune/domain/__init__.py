@@ -133,7 +133,8 @@ class Promise:
 
     The benchmark is the best of the `configurations` in play (γ is None), or the best of all but a
     γ fraction of the whole space. Where `gain` is known, U_answer ≥ U_default + gain is part of it. Where
-    `condition` says something, the promise rests on it. Where `refusal` does, there is none, and it says why.
+    `condition` says something, the promise rests on it. Where `refusal` does, there is no
+    promise, for that reason.
     """
 
     epsilon: float
@@ -225,7 +226,7 @@ class Progress:
 
     @property
     def promise(self) -> Promise:
-        """The proof-backed part; the last of several configurations that is left is the best of them."""
+        """What is proved. If all configurations but one are ruled out, that one is the best of them."""
         last_left = self.gamma is None and self.alive == 1 < self.configurations
         epsilon = 0.0 if last_left else self.epsilon
         return Promise(epsilon, self.delta, self.gamma, self.configurations, gain=self.gain)
@@ -257,7 +258,7 @@ class PhaseRecord:
         )
 
     def proved_more(self, now: Promise, answer: str) -> str:
-        """A sentence where this phase proved more of its answer than what holds now, else nothing.
+        """A sentence if this phase proved more about its answer than is proved now; else nothing.
 
         Args:
             now: What is proved in the phase under way.

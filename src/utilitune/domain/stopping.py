@@ -86,7 +86,7 @@ class Budget:
         return max(time_s / self.max_time_s, of_runs, wall_s / self.max_wall_s)
 
     def spent(self, time_s: float, runs: int, wall_s: float = 0.0) -> StopReason | None:
-        """Why nothing more may be begun after this much was spent; None while something may."""
+        """Why to stop after this much was spent; None while there is something left."""
         time, wall_time, number = self.audience.value
         if time_s >= self.max_time_s:
             return _spent("time-limit", "time", time)

@@ -164,8 +164,8 @@ def configure(
         instances: What the function gets as its instance, one text each.
         utility: What an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)".
         folder: Where the run is kept, to go on with it later; nowhere if left out.
-        settings: Everything else, see `Settings` (with a scenario only the `StopSettings` among them) and
-            `CallSettings`, which say who hears how far it is.
+        settings: Everything else: see `Settings` (with a scenario, only the `StopSettings` among them), and
+            `CallSettings` for who is told how far it is.
 
     Returns:
         The answer, the promise, the trajectory and every run.

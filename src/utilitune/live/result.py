@@ -41,7 +41,7 @@ class RunResult:
         promise: What is proved about the answer.
         last_phase: Where the phase under way proves less so far, a sentence on what the one before proved.
         stop_reason: Why the latest session ended; None while it is at work.
-        trajectory: Where it stood at logarithmically spaced times spent.
+        trajectory: Where it stood, at logarithmically spaced times in runs.
         warnings: What the user should know.
         note: Where captimes limit the promise, or no run has finished, a sentence that says so.
         standing: How good the answer and the default are, what ε means, what more time would bring, failures.

@@ -54,7 +54,7 @@ class Schedule:
         return Phase(number, self.epsilon(number), gamma, count)
 
     def spent_on_gamma(self, delta: float) -> float:
-        """With which probability the draws of some phase miss its best fraction γ_p: Σ (1 − γ_p)^n_p or more.
+        """A bound on P(the draws of some phase miss its best fraction γ_p): Σ (1 − γ_p)^n_p or a little more.
 
         Phase p has so many draws that e^(−γ_p·n_p) is at most 3δ/(π²p²); these sum to δ/2. But
         (1 − γ)^n is smaller than e^(−γ·n), much smaller where γ is large. The phases after the last one that
@@ -69,7 +69,7 @@ class Schedule:
         return spent + 3 * delta / (math.pi**2 * _PHASES_COUNTED)
 
     def ending_with(self, configurations: int, delta: float, epsilon: float) -> Schedule:
-        """This schedule while its phases need fewer configurations, then a last phase that has them all.
+        """The phases of this schedule that need fewer configurations, then a last one that has them all.
 
         Args:
             configurations: How many there are.

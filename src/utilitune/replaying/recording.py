@@ -68,7 +68,7 @@ class Recording:
         data: Recording | RuntimeMatrix | str | Path,
         utility: Utility | SolutionUtility | str | None = None,
     ) -> Recording:
-        """Lay out recorded runtimes; what is laid out already stays as it is, with its own utility.
+        """Prepare recorded runtimes for replays; a `Recording` comes back as it is, with its own utility.
 
         Args:
             data: A matrix, or what `utilitune.read_matrix` understands: a file, a folder, a data set's name.

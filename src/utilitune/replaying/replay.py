@@ -144,7 +144,7 @@ class RivalResult:
     wall_s: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values under the same names as those of `ReplayResult`; what a rival has not is None."""
+        """Plain values under the names of `ReplayResult`; what a rival does not have is None."""
         return {
             "procedure": self.procedure,
             "best": self.best,

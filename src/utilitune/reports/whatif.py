@@ -72,7 +72,7 @@ class UtilityFamily:
         text: A utility with ``*`` in place of the time that varies.
         from_s: The shortest time, or the least number.
         to_s: The longest time, or the largest number.
-        points: How many utilities are tried at least, at equal ratios of the time.
+        points: At least how many utilities are tried, at equal ratios of the time.
     """
 
     text: str
@@ -351,7 +351,7 @@ def whatif_known(store: StoreReader, evidence: LiveEvidence) -> WhatIf:
 
 
 def whatif_run(run: StoreReader | Path | str, *, delta: float | None = None) -> WhatIf:
-    """The same from a stored run, also while it goes on.
+    """Prepare answers under any utility from a stored run, also while it goes on.
 
     Args:
         run: Its folder, or its opened store.

@@ -170,7 +170,7 @@ class ParameterSpace:
         return self.allowed_codes(codes)
 
     def allowed_codes(self, codes: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Those of these configurations, one column each, that nothing excludes.
+        """The configurations among these that are allowed, one column each.
 
         Every parameter has a value. NaN is written, in place, where a parameter is not active.
         """
@@ -225,7 +225,7 @@ class ParameterSpace:
         return self.assignments(codes)[0]
 
     def filled(self, value_of: Callable[[Parameter], Value]) -> Assignment:
-        """The configuration with these values; asked for active parameters only, parents before children."""
+        """The configuration with the values that are given for active parameters, parents before children."""
         codes = np.full((len(self.parameters), 1), np.nan)
         columns = self._columns(codes)
         for name in (*(each for each in self.parameters if each not in self._order), *self._order):
