@@ -12,8 +12,17 @@ from utilitune.domain import RunRequest
 from utilitune.procedures.engine import BegunRun, Halt, Origin
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LookAhead
-from utilitune.procedures.wager import WagerEngine, engine, foresight
-from utilitune.procedures.wager.foresight import FIRST_LEADS, LEADS_PER_RUN, Ledger, _is_likely, copied
+from utilitune.procedures.wager import WagerEngine, engine, foresight, tuning
+from utilitune.procedures.wager.foresight import (
+    FIRST_LEADS,
+    FIRST_ROUNDS,
+    LEADS_PER_RUN,
+    NEW_LEADS_PER_RUN,
+    Ledger,
+    Start,
+    _is_likely,
+    copied,
+)
 
 ROWS = 60
 
@@ -158,6 +167,14 @@ def test_a_game_of_imagination_is_not_begun_anew_for_every_configuration(monkeyp
     assert len(begun) < 8
 
 
+def ledger_with(had: int) -> Ledger:
+    """Nothing is imagined yet, and everybody has had so many runs."""
+    nothing = np.zeros(ROWS, dtype=np.int32)
+    return Ledger(
+        np.empty(0, dtype=np.int64), np.empty((0, 3)), np.zeros(1, dtype=np.int64), nothing, nothing + had
+    )
+
+
 @pytest.mark.parametrize("imagined", [0, 40, 90])
 def test_few_runs_of_the_leader_are_listed_beyond_its_next_aim(imagined: int):
     """Somebody else may take the lead, and a new aim may end its turn: then they would be of no use."""
@@ -166,12 +183,46 @@ def test_few_runs_of_the_leader_are_listed_beyond_its_next_aim(imagined: int):
     play, had = copied(game.engine._play), 100
     leader = play.standing.leader
     play.arms["runs"][leader] = had + imagined
-    nothing = np.zeros(ROWS, dtype=np.int32)
-    ledger = Ledger(
-        np.empty(0, dtype=np.int64), np.empty((0, 3)), np.zeros(1, dtype=np.int64), nothing, nothing + had
-    )
-    before, after = play.standing.rounds + 1, play.standing.rounds
+    ledger = ledger_with(had)
+    before, after = (Start(ROWS, leader, play.standing.rounds + more, 1 << 60) for more in (1, 0))
     assert _is_likely(play, ledger, leader, before)
     assert _is_likely(play, ledger, leader, after) == (had + imagined < FIRST_LEADS + LEADS_PER_RUN * had)
     play.arms["runs"][leader] = 4 * had
     assert not _is_likely(play, ledger, leader, before)
+
+
+def test_few_runs_are_listed_of_who_leads_in_imagination_only():
+    """Most newcomers take the lead by luck: where many did in turn, half of all seconds were wasted."""
+    game = Game()
+    game.engine.advance(ENDLESS)
+    play, had = copied(game.engine._play), 3
+    leader = play.standing.leader
+    real, imagined = (Start(ROWS, who, 1 << 60, 1 << 60) for who in (leader, leader + 1))
+    most = int(tuning.LEADER_LEAST + NEW_LEADS_PER_RUN * had)
+    for runs in (had, most - 1, most, FIRST_LEADS - 1):
+        play.arms["runs"][leader] = runs
+        assert _is_likely(play, ledger_with(had), leader, real)
+        assert _is_likely(play, ledger_with(had), leader, imagined) == (runs < most)
+
+
+@pytest.mark.parametrize("rounds", [12, 80])
+def test_guesses_do_not_pile_up_while_a_long_run_is_waited_for(rounds: int):
+    """All of them rest on the imagined outcome of that run. There once were more the more had been made."""
+    game = Game()
+    for _ in range(rounds):
+        assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+        game.busy.begin(game.engine.needed())
+        game.end(next(iter(game.busy.requests.values())))
+    game.engine.advance(ENDLESS)
+    [needed] = game.engine.needed()
+    game.busy.begin([needed])
+    made = 0
+    for look in range(40):
+        ahead = game.look.next_runs(1000, game.busy, float(look)).ahead
+        game.busy.begin(ahead)
+        for each in ahead:
+            game.end(each)
+        made += len(ahead)
+        assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+    assert game.engine.needed() == [needed]
+    assert 0 < made <= FEWEST_BEGUN + FIRST_ROUNDS + rounds

@@ -4,7 +4,8 @@ The loop goes on from where it stands, on a copy of its state. A run that nobody
 outcome: a quantile of the estimated runtimes of its configuration, given how long it has been under way. The
 unknown runs that this game chooses, in its order, are those that the real one is likely to choose: with the
 captimes that will have been planned by then, of those who will lead by then, and none beyond the end of the
-proof.
+proof. The further a game goes, the more it rests on imagined outcomes. So it ends after about as many rounds
+as were played in earnest: with few facts, or while everybody waits for one long run, there are few guesses.
 
 Imagined outcomes stand in the evidence while the game is played and are taken out before it returns. They
 decide which runs are made ahead of need, and nothing else: no bound is ever computed from them.
@@ -20,6 +21,7 @@ import numpy as np
 from utilitune.domain import RunRequest
 from utilitune.domain.compiled import compiled
 from utilitune.procedures.evidence import is_known
+from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.captimes import interval_of
 from utilitune.procedures.wager.observation import run_index
 from utilitune.procedures.wager.planning import finish_estimate
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
     from utilitune.procedures.engine import BegunRun
     from utilitune.procedures.evidence import LiveEvidence
 
+FIRST_ROUNDS = 32
+ROUNDS_PER_ROUND = 1.0
+"""A game goes on for at most `FIRST_ROUNDS` + `ROUNDS_PER_ROUND` · n rounds, with n the rounds played so far,
+where more than `FEW` runs are wanted. Rounds on runs that are known already count: while a long run is waited
+for, guesses must not pile up on its imagined outcome."""
+
 FIRST_LEADS = 32
 SURE_LEADS_PER_RUN = 3.0
 LEADS_PER_RUN = 1.25
@@ -41,11 +49,18 @@ LEADS_PER_RUN = 1.25
 had: somebody else may take the lead, and then the rest would be of no use. Where its aim will have been set
 anew by then, which may be the end of its turn, `LEADS_PER_RUN` counts in place of the first number."""
 
+NEW_LEADS_PER_RUN = 2.0
+"""Runs of a configuration that leads in imagination only are listed up to number `tuning.LEADER_LEAST` +
+`NEW_LEADS_PER_RUN` · m: most of those who take the lead do so by luck, and lose it after a few runs."""
+
 OTHERS_AHEAD = 1
 """So many more runs of another configuration are listed than are known of it."""
 
 FEW = 32
 """Where no more runs are wanted than this and fewer are foreseen, those next in line make up for it."""
+
+ENDLESS_ROUNDS = 1 << 60
+"""A number of rounds that no game reaches."""
 
 ROOM_AHEAD = 8
 """The evidence is given places for so many runs of a configuration more than twice as many as it has had."""
@@ -147,6 +162,22 @@ class Ledger(NamedTuple):
     had: NDArray[np.int32]
 
 
+class Start(NamedTuple):
+    """Where a game begins.
+
+    Attributes:
+        present: How many configurations there are.
+        leader: The arm that leads.
+        next_aim_at: The round after which its aim is set anew.
+        last_round: The round after which the game ends at the latest.
+    """
+
+    present: int
+    leader: int
+    next_aim_at: int
+    last_round: int
+
+
 @compiled
 def _note(play: Play, ledger: Ledger, run: int) -> None:
     """Remember what stands in the evidence before it is changed."""
@@ -221,25 +252,26 @@ def _imagine(play: Play, i: int, run: int, number: int) -> None:
 
 
 @compiled
-def _is_likely(play: Play, ledger: Ledger, i: int, next_aim_at: int) -> bool:
+def _is_likely(play: Play, ledger: Ledger, i: int, start: Start) -> bool:
     """Whether the next run of arm i, which nobody has made, is worth a guess."""
     runs, imagined = play.arms[i].runs, ledger.imagined[i]
     if i == play.standing.leader:
-        per_run = SURE_LEADS_PER_RUN if play.standing.rounds < next_aim_at else LEADS_PER_RUN
+        if i != start.leader:
+            return bool(runs < tuning.LEADER_LEAST + NEW_LEADS_PER_RUN * ledger.had[i])
+        per_run = SURE_LEADS_PER_RUN if play.standing.rounds < start.next_aim_at else LEADS_PER_RUN
         return bool(runs < FIRST_LEADS + per_run * ledger.had[i])
     return bool(imagined <= runs - imagined + OTHERS_AHEAD)
 
 
 @compiled
 def _play_on(
-    play: Play, present: int, begun: UnderWay, ledger: Ledger, found: NDArray[np.int64]
+    play: Play, start: Start, begun: UnderWay, ledger: Ledger, found: NDArray[np.int64]
 ) -> tuple[int, int]:
     """Play until as many runs were imagined as `found` has columns; how many are in it, and why it ended."""
     standing, have, imagined, why = play.standing, 0, 0, ENDED
-    next_aim_at = standing.next_aim_at
     _watch(play, ledger, begun)
     while imagined < found.shape[1] and standing.answer_epsilon > play.rules.epsilon:
-        if not choose(play, present):
+        if standing.rounds >= start.last_round or not choose(play, start.present):
             break
         i, position, level = standing.chosen_arm, standing.chosen_position, standing.chosen_level
         if not has_room(play, i):
@@ -251,19 +283,26 @@ def _play_on(
             if not _has_place(play, row, position):
                 have, why = have + 1, NO_PLACE
                 break
-            have += _is_likely(play, ledger, i, next_aim_at)
+            have += _is_likely(play, ledger, i, start)
             imagined += 1
             ledger.imagined[i] += 1
             run = run_index(play, i, position)
             _note(play, ledger, run)
             _imagine(play, i, run, ledger.imagined[i])
-        commit(play, present)
+        commit(play, start.present)
     _put_back(play, ledger)
     return have, why
 
 
+def _start(play: Play, present: int, count: int) -> Start:
+    """Where a game begins in which `count` runs are wanted."""
+    standing = play.standing
+    ahead = int(FIRST_ROUNDS + ROUNDS_PER_ROUND * standing.rounds) if count > FEW else ENDLESS_ROUNDS
+    return Start(present, int(standing.leader), int(standing.next_aim_at), int(standing.rounds) + ahead)
+
+
 def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
-    """Play on until `count` unknown runs were imagined, ε is proved or nothing is left.
+    """Play on until `count` unknown runs were imagined, ε is proved, nothing is left or it leads too far.
 
     Args:
         play: A copy of the state, see `copied`.
@@ -280,5 +319,5 @@ def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
         np.ascontiguousarray(play.arms["runs"]),
     )
     found = np.empty((3, count), dtype=np.int64)
-    have, why = _play_on(play, present, begun, ledger, found)
+    have, why = _play_on(play, _start(play, present, count), begun, ledger, found)
     return Foreseen(found[0, :have], found[1, :have], found[2, :have], why)
