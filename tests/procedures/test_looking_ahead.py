@@ -15,7 +15,6 @@ from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LookAhead
 from utilitune.procedures.wager import WagerEngine, engine, foresight, tuning
 from utilitune.procedures.wager.foresight import (
     FIRST_LEADS,
-    FIRST_ROUNDS,
     LEADS_PER_RUN,
     NEW_LEADS_PER_RUN,
     Ledger,
@@ -225,4 +224,4 @@ def test_guesses_do_not_pile_up_while_a_long_run_is_waited_for(rounds: int):
         made += len(ahead)
         assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
     assert game.engine.needed() == [needed]
-    assert 0 < made <= FEWEST_BEGUN + FIRST_ROUNDS + rounds
+    assert 0 < made <= FEWEST_BEGUN + ROWS + rounds

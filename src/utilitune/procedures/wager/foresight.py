@@ -4,8 +4,9 @@ The loop goes on from where it stands, on a copy of its state. A run that nobody
 outcome: a quantile of the estimated runtimes of its configuration, given how long it has been under way. The
 unknown runs that this game chooses, in its order, are those that the real one is likely to choose: with the
 captimes that will have been planned by then, of those who will lead by then, and none beyond the end of the
-proof. The further a game goes, the more it rests on imagined outcomes. So it ends after about as many rounds
-as were played in earnest: with few facts, or while everybody waits for one long run, there are few guesses.
+proof. The further a game goes, the more it rests on imagined outcomes. So it ends after a round
+for each configuration and about as many more as were played in earnest: while everybody waits for one long
+run, guesses must end somewhere.
 
 Imagined outcomes stand in the evidence while the game is played and are taken out before it returns. They
 decide which runs are made ahead of need, and nothing else: no bound is ever computed from them.
@@ -36,11 +37,10 @@ if TYPE_CHECKING:
     from utilitune.procedures.engine import BegunRun
     from utilitune.procedures.evidence import LiveEvidence
 
-FIRST_ROUNDS = 32
 ROUNDS_PER_ROUND = 1.0
-"""A game goes on for at most `FIRST_ROUNDS` + `ROUNDS_PER_ROUND` · n rounds, with n the rounds played so far,
-where more than `FEW` runs are wanted. Rounds on runs that are known already count: while a long run is waited
-for, guesses must not pile up on its imagined outcome."""
+"""A game goes on for at most one round for each configuration and `ROUNDS_PER_ROUND` · n more, with n the
+rounds played so far, where more than `FEW` runs are wanted. Rounds on runs that are known already count:
+while a long run is waited for, guesses must not pile up on its imagined outcome."""
 
 FIRST_LEADS = 32
 SURE_LEADS_PER_RUN = 3.0
@@ -297,7 +297,7 @@ def _play_on(
 def _start(play: Play, present: int, count: int) -> Start:
     """Where a game begins in which `count` runs are wanted."""
     standing = play.standing
-    ahead = int(FIRST_ROUNDS + ROUNDS_PER_ROUND * standing.rounds) if count > FEW else ENDLESS_ROUNDS
+    ahead = present + int(ROUNDS_PER_ROUND * standing.rounds) if count > FEW else ENDLESS_ROUNDS
     return Start(present, int(standing.leader), int(standing.next_aim_at), int(standing.rounds) + ahead)
 
 
