@@ -56,7 +56,7 @@ def test_without_a_terminal_a_template_must_be_named(tmp_path: Path):
 
 
 def test_questions_are_repeated_until_the_answer_makes_sense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr(init_module, "is_terminal", lambda: True)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "instances").mkdir()
     (tmp_path / "instances" / "a.lp").write_text("")
@@ -77,7 +77,7 @@ def test_questions_are_repeated_until_the_answer_makes_sense(tmp_path: Path, mon
 def test_an_input_that_ends_before_the_last_answer_is_a_mistake_and_writes_nothing(
     answers: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr(init_module, "is_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(answers))
     with pytest.raises(SystemExit) as ended:
         main(["init", str(tmp_path)])
@@ -98,7 +98,7 @@ def test_an_interrupt_at_a_question_is_no_mistake(
         def readline(self, _: int | None = -1, /) -> str:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr(init_module, "is_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", Interrupted())
     with pytest.raises(SystemExit) as ended:
         main(["init", str(tmp_path)])
@@ -109,7 +109,7 @@ def test_an_interrupt_at_a_question_is_no_mistake(
 def test_paths_are_checked_where_the_user_stands_and_seen_from_the_scenario(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr(init_module, "is_terminal", lambda: True)
     monkeypatch.chdir(tmp_path)
     for name in ("train", "test"):
         (tmp_path / name).mkdir()
@@ -139,7 +139,7 @@ def test_paths_are_checked_where_the_user_stands_and_seen_from_the_scenario(
 def test_init_and_the_designer_know_the_same_situations(
     said: list[str], utility: str | None, captime_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(init_module, "_is_terminal", lambda: True)
+    monkeypatch.setattr(init_module, "is_terminal", lambda: True)
     monkeypatch.chdir(tmp_path)
     answers = ["python", "named", *said, "", "1h"]
     result = CliRunner().invoke(app(), [str(tmp_path)], input="\n".join(answers) + "\n")

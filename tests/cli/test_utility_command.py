@@ -48,7 +48,7 @@ SAID = "nightly batch, useless after 10 minutes, 0.05 per hour"
 
 def designed(*arguments: str, typed: str | None = None, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
     if monkeypatch is not None:
-        monkeypatch.setattr("utilitune.cli.utility_design._is_terminal", lambda: True)
+        monkeypatch.setattr("utilitune.cli.utility_design.is_terminal", lambda: True)
     done = CliRunner().invoke(build_app(["utility"]), ["utility", "design", *arguments], input=typed)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception

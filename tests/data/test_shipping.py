@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from utilitune import read_matrix
-from utilitune.data.shipping import SHIPPED, shipped_description
+from utilitune.data import shipping
+from utilitune.data.shipping import SHIPPED
 from utilitune.errors import DataError
 
 
@@ -16,7 +19,8 @@ def test_shipped_data_are_read_by_name_and_described(name: str):
     assert matrix.source == f"shipped:{name}"
     assert matrix.features is not None
     rows, columns = matrix.shape
-    assert f"{rows} configurations × {columns} instances" in shipped_description(name)
+    description = Path(shipping.__file__).parent / "shipped" / f"{SHIPPED[name].stem}.md"
+    assert f"{rows} configurations × {columns} instances" in description.read_text(encoding="utf-8")
 
 
 def test_kissat_is_as_large_and_as_real_as_it_says():

@@ -1,4 +1,4 @@
-"""The option of commands that make runs: on which cluster."""
+"""Options of commands that make runs: how many at once, on which cluster, until when."""
 
 from __future__ import annotations
 
@@ -20,6 +20,17 @@ ClusterPlace = Annotated[
     ),
 ]
 """The option that names a cluster."""
+
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
+]
+"""The option that says how many runs are made at once."""
+
+Captime = Annotated[
+    str | None,
+    typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
+]
+"""The option that limits each run."""
 
 
 def placed(scenario: Scenario, cluster: str | None, workers: int | None = None) -> Scenario:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import ClusterPlace, placed
+from utilitune.cli.clusters import Captime, ClusterPlace, Workers, placed
 from utilitune.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -24,17 +24,12 @@ def collect(
     instances: Annotated[
         int | None, typer.Option(min=1, help="How many training instances.  [default: all]")
     ] = None,
-    captime: Annotated[
-        str | None,
-        typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
-    ] = None,
+    captime: Captime = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The matrix (.npz).  [default: SCENARIO's name with .npz]"),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
-    ] = None,
+    workers: Workers = None,
     cluster: ClusterPlace = None,
 ) -> None:
     """Record how long a program takes, or what it finds, for replaying and comparing procedures.

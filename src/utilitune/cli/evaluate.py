@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import ClusterPlace, placed
+from utilitune.cli.clusters import Captime, ClusterPlace, Workers, placed
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import Terminal, say, say_json
 
@@ -26,14 +26,9 @@ def evaluate(
         int | None,
         typer.Option(help="Number of the configuration to evaluate.  [default: the best so far]"),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
-    ] = None,
+    workers: Workers = None,
     cluster: ClusterPlace = None,
-    captime: Annotated[
-        str | None,
-        typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
-    ] = None,
+    captime: Captime = None,
     scenario: Annotated[
         Path | None,
         typer.Option(help="Take the test instances from this scenario file, e.g. after adding some."),

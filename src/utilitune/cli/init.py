@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.terminal import say
+from utilitune.cli.terminal import is_terminal, say
 from utilitune.errors import UsageError, UtilituneError
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def init(
     """
     from utilitune.scenario.template import companion_files, starter_scenario
 
-    if template is None and not _is_terminal():
+    if template is None and not is_terminal():
         raise UsageError(f"choose what to start from: {_WITHOUT_QUESTIONS}")
     _refuse_existing(folder / SCENARIO_FILE)
     name = folder.resolve().name or "my-scenario"
@@ -68,10 +67,6 @@ def init(
     path = folder / SCENARIO_FILE
     say(f"Wrote {' and '.join(str(folder / file_name) for file_name in written)}.")
     say(f"Edit it, then try one run with: utilitune check {shlex.quote(str(path))}")
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()
 
 
 def _refuse_existing(path: Path) -> None:

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _LAYOUT = "\n\t"
 
 
+def is_terminal() -> bool:
+    """Whether somebody can be asked."""
+    return sys.stdin.isatty()
+
+
 def Terminal(**options: Any) -> Console:  # noqa: ANN401, N802 -- stands for rich's class, which loads slowly
     """A rich console that shows no control characters but its own.
 

@@ -6,14 +6,13 @@ page of ``utilitune serve``.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from utilitune.cli.grouping import grouped
-from utilitune.cli.terminal import say, say_json
+from utilitune.cli.terminal import is_terminal, say, say_json
 from utilitune.cli.texts import prose, words
 from utilitune.errors import UsageError, UtilituneError
 
@@ -100,7 +99,7 @@ def design(
     - `utilitune utility design --point 1s:1 --point 1m:0.5 --point 1h:0 --also 'step(10m)'`
     """
     found = _given(ways)
-    if found is None and not _is_terminal():
+    if found is None and not is_terminal():
         raise UsageError(
             "say how to find the utility: --say 'useless after 10 minutes', --answer '1s|1h=5m' or "
             "--point 10s:0.8; in a terminal you are asked"
@@ -113,10 +112,6 @@ def design(
         say_json(_plain(found, source, contest), allow_nan=False)
     else:
         _print(found, source, contest)
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()
 
 
 # -- by options ------------------------------------------------------------------------------------

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int | None], None]
 
 _CHUNK_BYTES = 1 << 18
+_PATIENCE_S = 30.0  # a server that is silent for longer is given up
 _CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-\d+|\*)/(\d+)$")
 
 
-def fetch(archive: Archive, folder: Path, progress: Progress | None = None, timeout_s: float = 30.0) -> Path:
+def fetch(archive: Archive, folder: Path, progress: Progress | None = None) -> Path:
     """Download an archive into a folder, unless it is there already, and return its path.
 
     Args:
         archive: What to download.
         folder: Where to; it is created if need be.
         progress: Called with the bytes so far and the bytes in all (None where the server does not say).
-        timeout_s: Give up when the server is silent this long.
     """
     path = folder / archive.filename
     if path.exists():
@@ -45,7 +45,7 @@ def fetch(archive: Archive, folder: Path, progress: Progress | None = None, time
     except OSError as error:
         raise DataError(f"cannot be written ({error.strerror or error})", path=folder) from error
     try:
-        total = _receive(archive, part, offset, progress or _silent, timeout_s)
+        total = _receive(archive, part, offset, progress or _silent)
     except (http.client.HTTPException, OSError) as error:
         raise _failure(archive, part, error) from error
     _check_size(part, total, archive)
@@ -53,7 +53,7 @@ def fetch(archive: Archive, folder: Path, progress: Progress | None = None, time
     return path
 
 
-def _receive(archive: Archive, part: Path, offset: int, progress: Progress, timeout_s: float) -> int | None:
+def _receive(archive: Archive, part: Path, offset: int, progress: Progress) -> int | None:
     """Append what is missing to the part file; the answer is the full size where the server states it."""
     if not archive.url.startswith(("https://", "http://")):
         raise DataError(f"{archive.url} is not a web address")
@@ -61,7 +61,7 @@ def _receive(archive: Archive, part: Path, offset: int, progress: Progress, time
     if offset:
         request.add_header("Range", f"bytes={offset}-")
     try:
-        response = urllib.request.urlopen(request, timeout=timeout_s)  # noqa: S310 - checked above
+        response = urllib.request.urlopen(request, timeout=_PATIENCE_S)  # noqa: S310 - checked above
     except urllib.error.HTTPError as error:
         with error:
             if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE or not offset:
@@ -69,7 +69,7 @@ def _receive(archive: Archive, part: Path, offset: int, progress: Progress, time
             if _range(error.headers.get("Content-Range"))[1] == offset:
                 return offset
         part.unlink()
-        return _receive(archive, part, 0, progress, timeout_s)
+        return _receive(archive, part, 0, progress)
     with response:
         begin, total = _range(response.headers.get("Content-Range"))
         if response.status != http.client.PARTIAL_CONTENT or begin != offset:

@@ -44,11 +44,6 @@ def read_shipped(name: str) -> RuntimeMatrix:
         return replace(read_npz(path), source=f"{PREFIX}:{name}")
 
 
-def shipped_description(name: str) -> str:
-    """How a data set was made, and on which machine."""
-    return _folder().joinpath(f"{_find(name).stem}.md").read_text(encoding="utf-8")
-
-
 def _find(name: str) -> ShippedData:
     if name not in SHIPPED:
         raise DataError(f"there is no shipped data set {name!r}; {did_you_mean(name, SHIPPED)}")

@@ -32,12 +32,12 @@ def new_figure(width_in: float = 7.0, height_in: float = 4.2) -> tuple[Any, Any]
     return figure, in_house_style(figure.subplots())
 
 
-def shown_axes(width_in: float = 7.0, height_in: float = 4.2) -> Any:  # noqa: ANN401 -- Axes
+def shown_axes() -> Any:  # noqa: ANN401 -- Axes
     """Empty axes in house style that notebooks show by themselves and scripts with ``pyplot.show()``."""
     require_drawing()
     from matplotlib import pyplot as plt
 
-    _, axes = plt.subplots(figsize=(width_in, height_in), layout="constrained")
+    _, axes = plt.subplots(figsize=(7.0, 4.2), layout="constrained")
     return in_house_style(axes)
 
 

@@ -54,19 +54,13 @@ class Address:
         return listener
 
 
-def serve(
-    folders: Sequence[Path],
-    address: Address,
-    announce: Callable[[str, str], None],
-    log_level: str = "warning",
-) -> None:
+def serve(folders: Sequence[Path], address: Address, announce: Callable[[str, str], None]) -> None:
     """Serve the live page until Ctrl-C.
 
     Args:
         folders: The run folders to show.
         address: Where to listen.
         announce: Called with the page's address and the token once the server is about to answer.
-        log_level: How much uvicorn says.
     """
     try:
         import uvicorn
@@ -82,7 +76,7 @@ def serve(
     shown = f"[{address.host}]" if ":" in address.host else address.host
     config = uvicorn.Config(
         application([WatchedRun(folder) for folder in folders], guard),
-        log_level=log_level,
+        log_level="warning",
         lifespan="on",
         timeout_graceful_shutdown=1,
         server_header=False,

@@ -98,14 +98,17 @@ def panels(rows: int, columns: int, title: str) -> tuple[Any, list[Any]]:
     return figure, axes
 
 
-def time_axis(axes: Any, label: str = "total time spent on runs (s)") -> None:  # noqa: ANN401 -- matplotlib's axes
+def time_axis(axes: Any) -> None:  # noqa: ANN401 -- matplotlib's axes
     """Total time on a logarithmic axis."""
     axes.set_xscale("log")
-    axes.set_xlabel(label)
+    axes.set_xlabel("total time spent on runs (s)")
 
 
-def start_at(axes: Any, outcomes: Iterable[Outcome]) -> None:  # noqa: ANN401 -- matplotlib's axes
-    """Leave out the time before anybody proved anything."""
+def over_time(axes: Any, outcomes: Iterable[Outcome], name: str = EPSILON) -> None:  # noqa: ANN401 -- matplotlib's axes
+    """A number between 0 and 1 over total time, without the time before anybody proved anything."""
+    time_axis(axes)
+    axes.set_ylim(0, 1.02)
+    axes.set_ylabel(name)
     first = [
         next(
             (point.time_s for point in each.points if point.epsilon is not None and point.epsilon < 0.99),

@@ -15,9 +15,8 @@ from utilitune.reports.reproduction.drawing import (
     epsilon_curve,
     legend,
     line_style,
+    over_time,
     panels,
-    start_at,
-    time_axis,
 )
 from utilitune.reports.reproduction.recipe import (
     Claim,
@@ -125,10 +124,7 @@ def _draw_figure_3(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         markersize=4,
         color=COLOURS["oup"],
     )
-    time_axis(left)
-    start_at(left, [outcome for _, outcome in study.played()])
-    left.set_ylim(0, 1.02)
-    left.set_ylabel(EPSILON)
+    over_time(left, [outcome for _, outcome in study.played()])
     for name, points in times.items():
         known = [(number, point.time_s) for number, point in enumerate(points, start=1) if point is not None]
         if known:
@@ -208,13 +204,10 @@ def _draw_figure_4(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         axes[0].plot(times, gammas, **style)
         axes[1].plot(times, epsilons, **style)
         axes[2].plot(gammas, epsilons, **style)
-    for each, name in zip(axes, (GAMMA, EPSILON, EPSILON), strict=True):
-        each.set_ylabel(name)
-        each.set_ylim(0, 1.02)
-    time_axis(axes[0])
-    time_axis(axes[1])
-    start_at(axes[0], [outcome for _, outcome in study.played()])
-    start_at(axes[1], [outcome for _, outcome in study.played()])
+    for each, name in zip(axes, (GAMMA, EPSILON), strict=False):
+        over_time(each, [outcome for _, outcome in study.played()], name)
+    axes[2].set_ylim(0, 1.02)
+    axes[2].set_ylabel(EPSILON)
     shown = [point.gamma for _, outcome in study.played() for point in outcome.points if point.gamma]
     _gamma_axis(axes[2], min(shown, default=0.1))
     legend(figure)

@@ -15,15 +15,13 @@ import numpy as np
 
 from utilitune.reports.reproduction.drawing import (
     COLOURS,
-    EPSILON,
     NAMES,
     epsilon_curve,
     legend,
     line_style,
+    over_time,
     panels,
     sorted_times,
-    start_at,
-    time_axis,
 )
 from utilitune.reports.reproduction.recipe import (
     FIRST_SEED,
@@ -103,10 +101,7 @@ def _draw_figure_1(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
             if points := naive.get(label):
                 style = {"color": colour, "marker": marker, "markersize": 4, "lw": 0.8, "label": label}
                 each.plot(*zip(*points, strict=True), **style)
-        time_axis(each)
-        start_at(each, [outcome for _, outcome in study.played(panel)])
-        each.set_ylim(0, 1.02)
-        each.set_ylabel(EPSILON)
+        over_time(each, [outcome for _, outcome in study.played(panel)])
         each.set_title(f"{panel} utility", fontsize=10)
     legend(figure)
     return figure
@@ -244,10 +239,7 @@ def _draw_figure_6(study: Study) -> Any:  # noqa: ANN401 -- matplotlib's figure
         }
         epsilon_curve(left, outcome, **style)
         sorted_times(right, outcome.time_each_s, best_first(study), linewidth=1.2, **style)
-    time_axis(left)
-    start_at(left, [outcome for _, outcome in first])
-    left.set_ylim(0, 1.02)
-    left.set_ylabel(EPSILON)
+    over_time(left, [outcome for _, outcome in first])
     _configuration_axis(right)
     legend(figure)
     return figure
