@@ -10,6 +10,7 @@ from utilitune.domain.compiled import new_record
 from utilitune.procedures.growth import FixedSet, Phases
 from utilitune.procedures.wager import intervals, tuning
 from utilitune.procedures.wager.captimes import captime_grid, half_life_s
+from utilitune.procedures.wager.growth import GammaGrid
 from utilitune.procedures.wager.shares import Shares, fixed_shares, growing_shares
 from utilitune.procedures.wager.state import ARM, Play, Rules, Standing, with_room
 
@@ -76,5 +77,8 @@ def _shares(settings: WagerSettings, size: int) -> Shares:
     delta, default, growth = settings.delta, settings.default, settings.growth
     if isinstance(growth, FixedSet) or settings.listed:
         return fixed_shares(delta, size, default=default)
-    spent = growth.schedule.spent_on_gamma(delta) if isinstance(growth, Phases) else None
-    return growing_shares(delta, spent=spent, default=default)
+    if isinstance(growth, Phases):
+        return growing_shares(delta, spent=growth.schedule.spent_on_gamma(delta), default=default)
+    point = GammaGrid(delta, settings.announced_gamma).announced_point
+    announced = point.draws if point is not None and settings.undivided else 0
+    return growing_shares(delta, default=default, announced=announced)

@@ -51,6 +51,7 @@ from utilitune.procedures.wager.leader import (
     best_proved,
     note_equal,
     place,
+    refresh_covered,
     settle,
     try_largest_lower,
 )
@@ -244,6 +245,10 @@ class WagerEngine:
             gamma = self._grid.gamma_of_last(self._stage.number, draws)
             self._stage = replace(self._stage, draws=draws, gamma=gamma)
         self._play.standing.answer_epsilon = np.inf
+        announced = self._play.shares.announced
+        if not self._play.shares.reached and (draws >= announced or self._roster.has_whole_space):
+            self._play = self._play._replace(shares=self._play.shares._replace(reached=True))
+            refresh_covered(self._play, self.added)
         epsilon = self._stage_epsilon()
         last = epsilon == self.settings.epsilon
         planned = epsilon if last else epsilon * (tuning.STAGE_FOCUS + (1.0 - tuning.STAGE_FOCUS) * epsilon)

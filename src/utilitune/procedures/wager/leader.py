@@ -58,6 +58,17 @@ def place(play: Play, i: int) -> None:
 
 
 @compiled
+def refresh_covered(play: Play, count: int) -> None:
+    """Bring all bounds up to date that depend on how δ is shared among the draws."""
+    for i in range(count):
+        if play.arms[i].runs > 0:
+            refresh_upper(play, i)
+            if play.arms[i].apart_seen > 0:
+                refresh_apart(play, i)
+            place(play, i)
+
+
+@compiled
 def note_equal(play: Play, i: int) -> None:
     """Arm i reads the same runs as the leader: their difference is 0."""
     play.arms[i].apart = 0.0

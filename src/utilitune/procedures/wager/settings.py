@@ -29,6 +29,8 @@ class WagerSettings:
         growth: A fixed set, phases of a schedule, or adaptive growth.
         announced_gamma: The γ asked for at the first start of the run, before anything was seen; None if
             there was none. Fewer draws are needed for it, whatever γ is asked for later.
+        undivided: Whether the draws that the announced γ needs have shares of their own for the moments from
+            their number on; not so in runs that an earlier version began.
         default: Whether the first configuration that is given is the default, to compare the answer with.
         given: Whether configurations may be given.
         chosen: Whether configurations may be proposed or nominated.
@@ -46,6 +48,7 @@ class WagerSettings:
     finite_population: bool = False
     growth: FixedSet | Phases | Adaptive = field(default_factory=Adaptive)
     announced_gamma: float | None = None
+    undivided: bool = True
     default: bool = False
     given: bool = True
     chosen: bool = True

@@ -64,6 +64,8 @@ class Shares(NamedTuple):
         gain: What comparisons of all possible answers with the default may spend, for each direction.
         configurations: Size of a fixed set; 0 for a growing one.
         late: The part of r_k that grows with k, in a growing set.
+        announced: How many draws the announced γ needs [n_A]; 0 where none was announced.
+        reached: Whether these draws are in play, or all there can be.
     """
 
     lower: float
@@ -72,6 +74,8 @@ class Shares(NamedTuple):
     gain: float
     configurations: int
     late: float
+    announced: int = 0
+    reached: bool = False
 
 
 def fixed_shares(delta: float, configurations: int, *, default: bool = False) -> Shares:
@@ -94,13 +98,16 @@ def fixed_weight(configurations: int) -> float:
     return 1.0 / max(1, configurations - 1)
 
 
-def growing_shares(delta: float, *, spent: float | None = None, default: bool = False) -> Shares:
+def growing_shares(
+    delta: float, *, spent: float | None = None, default: bool = False, announced: int = 0
+) -> Shares:
     """What γ leaves of δ for the bounds of a growing set.
 
     Args:
         delta: Probability with which the promise may fail.
         spent: What the phases of a schedule spend on γ; None for half of δ, as adaptive growth does.
         default: Whether something is kept for the gain over the default.
+        announced: How many draws the announced γ needs; 0 to share alike among all draws.
     """
     gain = tuning.GAIN if default else 0.0
     bounds = delta - (delta / 2.0 if spent is None else spent)
@@ -112,6 +119,7 @@ def growing_shares(delta: float, *, spent: float | None = None, default: bool = 
         gain=gain * bounds / 2.0,
         configurations=0,
         late=0.0 if spent is None else tuning.PHASES_LATE,
+        announced=announced,
     )
 
 
@@ -160,6 +168,15 @@ def _best_weight(shares: Shares, rank: int) -> float:
     if shares.configurations > 0:
         return 1.0
     level = tuning.LEVEL_DRAWS
+    if shares.announced > 0:
+        known = float(shares.announced)
+        if not shares.reached:
+            return tuning.BEFORE_ANNOUNCED * (0.5 / (1.0 + math.log(known)) + 0.5 * min(1.0, rank / known))
+        if rank <= known:
+            return tuning.AT_ANNOUNCED
+        level = max(level, known)
+        behind = 1.0 - tuning.BEFORE_ANNOUNCED - tuning.AT_ANNOUNCED
+        return behind / ((1.0 + math.log(level / known)) * (1.0 + math.log(max(1.0, rank / level))) ** 2)
     flat = 1.0 / ((2.0 + math.log(level)) * (1.0 + math.log(max(1.0, rank / level))) ** 2)
     growing = rank / level if rank <= level else 0.0
     return (1.0 - shares.late) * flat + shares.late * growing

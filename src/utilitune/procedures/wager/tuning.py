@@ -72,6 +72,12 @@ LEVEL_CHOSEN_ANSWERS = 20.0
 Configuration K of its kind still gets a quarter of the first one's share: a larger K serves late leaders
 better and early ones worse."""
 
+AT_ANNOUNCED = 0.6
+BEFORE_ANNOUNCED = 0.3
+"""Growing set with an announced γ: the parts of what upper bounds and pairs may spend that serve the moments
+from its number of draws on, and those before; draws behind that number have the rest. They must be positive
+and sum to less than 1, the first being the larger."""
+
 LEVEL_DRAWS = 1000.0
 """R in r_k, a number of draws; must be at least 1. The first R draws share alike: a larger R serves late
 draws better and takes a little, like 1/ln R, from all."""
