@@ -247,7 +247,7 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     """What was settled beforehand must fit what came of it."""
     names = {"fixed", "announced_gamma", "default", "given", "chosen", "space_size"}
     require(
-        set(rules) - {"listed", "schedule"} == names, "other things were settled than there are to settle"
+        set(rules) - {"listed", "schedule", "undivided"} == names, "other things were settled than there are to settle"
     )
     flags = [rules[name] for name in ("default", "given", "chosen")]
     require(all(type(flag) is bool for flag in flags), "something was settled neither with yes nor with no")
@@ -345,9 +345,10 @@ def _roles(facts: Facts, answer: int) -> list[Role]:
     return [role for place in same for role in facts.possible[place]]
 
 
-def _covered(facts: Facts, gamma: float | None) -> list[tuple[int, int]]:
-    """Rank and number of every draw that ε has to cover; repeated draws are never the best so far."""
-    draws = facts.draws
+def _covered(facts: Facts, gamma: float | None) -> list[tuple[float, int]]:
+    """Share and number of every draw that ε has to cover; repeated draws are never the best so far."""
+    draws, shares = facts.draws, facts.shares
+    reached = True
     if gamma is not None:
         distinct = {facts.row[place] for place in draws}
         all_listed = len(distinct) >= facts.shares.listed
@@ -356,17 +357,18 @@ def _covered(facts: Facts, gamma: float | None) -> list[tuple[int, int]]:
             count = facts.shares.draws_for(gamma, facts.announced, len(draws))
             require(count is not None, f"there are too few random draws for γ = {gamma:.6g}")
             draws = draws[:count]
+            reached = len(draws) >= shares.announced
     seen: set[int] = set()
     covered = []
     for rank, place in enumerate(draws, start=1):
         if facts.row[place] not in seen:
             seen.add(facts.row[place])
-            covered.append((rank, place))
+            covered.append((shares.rank_weight(rank, reached=reached), place))
     return covered
 
 
 def _proves(
-    facts: Facts, answer: int, role: Role, covered: Sequence[tuple[int, int]], epsilon: float
+    facts: Facts, answer: int, role: Role, covered: Sequence[tuple[float, int]], epsilon: float
 ) -> bool:
     """Whether every draw is at most ε better than the answer: by its own bound, or by their difference."""
     shares, population = facts.shares, facts.population
@@ -378,10 +380,9 @@ def _proves(
     if low + epsilon >= 1.0:
         return True
     upper, paired = shares.part("upper"), shares.part("paired")
-    for rank, place in covered:
+    for share, place in covered:
         if facts.row[place] == facts.row[answer]:
             continue
-        share = shares.rank_weight(rank)
         if refutes(facts.losses(place), population, 1.0 - low - epsilon, upper * share):
             continue
         delta = paired * share * role.weight
@@ -393,7 +394,7 @@ def _proves(
     return True
 
 
-def _proves_by_default(facts: Facts, answer: int, covered: Sequence[tuple[int, int]], epsilon: float) -> bool:
+def _proves_by_default(facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float) -> bool:
     """Whether the default is the answer because another one, of which more is proved, is surely worse."""
     if not facts.shares.gain or facts.row[answer] != 0:
         return False

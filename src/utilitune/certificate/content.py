@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "utilitune-certificate"
-VERSION = 4
+VERSION = 5
 LARGEST_BYTES = 512 * 2**20
 """A certificate that is larger when it is unpacked is refused."""
 

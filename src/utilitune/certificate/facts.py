@@ -26,7 +26,7 @@ from utilitune.certificate.judging import (
     ByTime,
     Runs,
 )
-from utilitune.certificate.shares import SCHEDULES, Shares
+from utilitune.certificate.shares import SCHEDULES, Shares, announced_draws
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -107,6 +107,7 @@ class Facts:
             chosen=rules["chosen"] is True,
             listed=_listed(rules, space_size),
             schedule=_schedule(rules),
+            announced=_announced(rules, self.delta),
         )
         first: dict[object, int] = {}
         self.row = [first.setdefault(key, place) for place, key in enumerate(keys)]
@@ -288,6 +289,16 @@ def _schedule(rules: Mapping[str, Any]) -> str:
     fixed = rules["fixed"] or rules.get("listed", False)
     require(not fixed, "a set that is known from the start does not grow in phases")
     return str(name)
+
+
+def _announced(rules: Mapping[str, Any], delta: float) -> int:
+    """How many draws the announced γ needs, where these have shares of their own; else 0."""
+    undivided, gamma = rules.get("undivided", False), rules["announced_gamma"]
+    require(type(undivided) is bool, "something was settled neither with yes nor with no")
+    if not undivided or gamma is None or rules.get("schedule") is not None:
+        return 0
+    require(0.0 < number(gamma, "the announced γ") < 1.0, "the announced γ is no share")
+    return announced_draws(delta, gamma)
 
 
 def _judge_of(content: Mapping[str, Any]) -> ByTime | ByQuality:

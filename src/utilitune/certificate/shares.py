@@ -20,6 +20,7 @@ LEVELS = {"draw": 100.0, "chosen": 20.0}
 LEVEL_DRAWS = 1000.0
 FIRST_GAMMA, GROWTH_RATIO, LEVEL_GAMMA, ANNOUNCED_PART = 0.5, 1.5, 10.0, 0.9
 MOST_GRID_POINTS = 200
+AT_ANNOUNCED, BEFORE_ANNOUNCED = 0.6, 0.3
 PHASES_LATE, PHASES_COUNTED = 0.5, 60
 SCHEDULES: dict[str, Callable[[int], float]] = {
     "default": lambda p: math.exp(-p / 3),
@@ -43,6 +44,7 @@ class Shares:
         chosen: Whether configurations may be proposed or nominated.
         listed: Size of a space all of which is drawn before the first run; 0 for any other.
         schedule: Name of the schedule in whose phases the set grows; empty where it grows by itself.
+        announced: How many draws the announced γ needs, where these have shares of their own; else 0.
     """
 
     delta: float
@@ -52,6 +54,7 @@ class Shares:
     chosen: bool
     listed: int = 0
     schedule: str = ""
+    announced: int = 0
 
     @property
     def known(self) -> int:
@@ -99,10 +102,17 @@ class Shares:
         part = chosen if kind == "chosen" else 1.0 - given - chosen
         return part * level / ((number + level - 1.0) * (number + level))
 
-    def rank_weight(self, rank: int) -> float:
-        """r_k of the draw number `rank`, from 1."""
+    def rank_weight(self, rank: int, *, reached: bool = False) -> float:
+        """r_k of the draw number `rank`, from 1.
+
+        Args:
+            rank: The number.
+            reached: Whether the promise is about all draws that the announced γ needs, or the whole space.
+        """
         if self.known:
             return 1.0
+        if self.announced:
+            return self._beside_announced(rank) if reached else self._before_announced(rank)
         late = 1.0 + math.log(max(1.0, rank / LEVEL_DRAWS))
         flat = 1.0 / ((2.0 + math.log(LEVEL_DRAWS)) * late**2)
         if not self.schedule:
@@ -128,6 +138,18 @@ class Shares:
         return min((count for count, now in reached if now <= gamma + 1e-12), default=None)
 
 
+    def _before_announced(self, rank: int) -> float:
+        flat, growing = 1.0 / (1.0 + math.log(self.announced)), rank / self.announced
+        return BEFORE_ANNOUNCED * (flat + growing) / 2.0
+
+    def _beside_announced(self, rank: int) -> float:
+        if rank <= self.announced:
+            return AT_ANNOUNCED
+        level = max(LEVEL_DRAWS, self.announced)
+        late = 1.0 + math.log(max(1.0, rank / level))
+        return (1.0 - AT_ANNOUNCED - BEFORE_ANNOUNCED) / ((1.0 + math.log(level / self.announced)) * late**2)
+
+
 def _phase(schedule: str, number: int, delta: float) -> tuple[int, float]:
     """How many draws phase p (from 1) of a schedule has, and its γ."""
     gamma = SCHEDULES[schedule](number)
@@ -139,6 +161,11 @@ def gamma_after(share: float, draws: int) -> float:
     return -math.expm1(math.log(share) / draws)
 
 
+def announced_draws(delta: float, announced: float) -> int:
+    """How many draws the announced γ needs."""
+    return math.ceil(math.log(ANNOUNCED_PART * delta / 2.0) / math.log1p(-announced))
+
+
 def _grid(delta: float, announced: float | None, most: int) -> list[tuple[int, float]]:
     """The grid points (n_p, v_p) up to `most` draws."""
 
@@ -148,8 +175,7 @@ def _grid(delta: float, announced: float | None, most: int) -> list[tuple[int, f
     points = []
     rest = 1.0 if announced is None else 1.0 - ANNOUNCED_PART
     if announced is not None:
-        share = ANNOUNCED_PART * delta / 2.0
-        points.append((math.ceil(math.log(share) / math.log1p(-announced)), share))
+        points.append((announced_draws(delta, announced), ANNOUNCED_PART * delta / 2.0))
     count = math.ceil(math.log(plain_share(1)) / math.log1p(-FIRST_GAMMA))
     for number in range(1, MOST_GRID_POINTS):
         if count > most:

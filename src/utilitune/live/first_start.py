@@ -47,7 +47,7 @@ def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehan
         space_size=task.space.size,
     )
     if not store.sessions():
-        found = found._replace(listed=specification.lists(found.space_size))
+        found = found._replace(listed=specification.lists(found.space_size), undivided=True)
         rules = {"fixed": specification.fixed_size, **found._asdict()}
         store.keep_fact(RULES, json.dumps(rules))
     return found

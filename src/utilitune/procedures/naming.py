@@ -190,6 +190,7 @@ class Beforehand(NamedTuple):
     """What is settled before the first run of all, and never changes; see `WagerSettings`."""
 
     announced_gamma: float | None = None
+    undivided: bool = False
     default: bool = False
     given: bool = True
     chosen: bool = True

@@ -45,7 +45,7 @@ from utilitune.procedures.wager.foresight import (
     make_room,
 )
 from utilitune.procedures.wager.gains import gaps_to_default
-from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, stage
+from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, next_stage, stage
 from utilitune.procedures.wager.leader import (
     best_draws,
     best_proved,
@@ -100,7 +100,7 @@ class WagerEngine:
         size = self.settings.space_size
         if self.settings.listed and size is not None:
             return Stage(1, size, 0.0, -1.0)
-        first = stage(self.settings.growth, 1, self._grid)
+        first = next_stage(self.settings.growth, 0, self._grid)
         if first is None or first.draws < 1:
             raise UsageError("a set of configurations needs at least one of them")
         return first
@@ -245,9 +245,10 @@ class WagerEngine:
             gamma = self._grid.gamma_of_last(self._stage.number, draws)
             self._stage = replace(self._stage, draws=draws, gamma=gamma)
         self._play.standing.answer_epsilon = np.inf
-        announced = self._play.shares.announced
-        if not self._play.shares.reached and (draws >= announced or self._roster.has_whole_space):
-            self._play = self._play._replace(shares=self._play.shares._replace(reached=True))
+        shares = self._play.shares
+        if shares.announced and not shares.reached:
+            shares = shares._replace(reached=draws >= shares.announced or self._roster.has_whole_space)
+            self._play = self._play._replace(shares=shares)
             refresh_covered(self._play, self.added)
         epsilon = self._stage_epsilon()
         last = epsilon == self.settings.epsilon
@@ -315,7 +316,7 @@ class WagerEngine:
 
     def _grow(self, epsilon: float) -> None:
         """Keep the promise of this stage if it is the best yet, and open the next stage."""
-        following = stage(self.settings.growth, self._stage.number + 1, self._grid)
+        following = next_stage(self.settings.growth, self._stage.number, self._grid)
         if following is None:
             self._stop = phases_done(self._stage.number)
             return
@@ -418,11 +419,16 @@ class WagerEngine:
                 if number == self._stage.number
                 else stage(self.settings.growth, number, self._grid)
             )
-            if this is not None and this.draws <= self._roster.draws:
+            if this is not None and self._shares_serve(this.draws):
                 epsilon = float(np.clip(values[ranks <= this.draws].max(initial=0.0), 0.0, 1.0))
                 if self._worth(epsilon, this.gamma or 0.0) < self._worth(found[0], found[1] or 0.0):
                     found = (epsilon, this.gamma)
         return self._compared(answer, replace(current, epsilon=found[0], gamma=found[1]))
+
+    def _shares_serve(self, draws: int) -> bool:
+        """Whether the bounds as they are now may be used for a promise about the first so many draws."""
+        have, shares = self._roster.draws, self._play.shares
+        return draws == have or (draws < have and not (shares.reached and draws < shares.announced))
 
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared: ε + w·γ."""

@@ -143,6 +143,20 @@ def stage(growth: FixedSet | Phases | Adaptive, number: int, grid: GammaGrid) ->
     return Stage(number, grid.point(number).draws, gamma, 2.0 * growth.gamma_weight * gamma)
 
 
+def next_stage(growth: FixedSet | Phases | Adaptive, number: int, grid: GammaGrid) -> Stage | None:
+    """The stage to play after stage `number` (0 for the first); None past the end.
+
+    A grid point a little before that of the announced γ is passed over: what is proved there has to be proved
+    once more soon, among more draws, with a larger share of δ and often a better leader.
+    """
+    following, announced = stage(growth, number + 1, grid), grid.announced_point
+    if not isinstance(growth, Adaptive) or announced is None:
+        return following
+    while following is not None and tuning.PASSED_OVER * announced.draws < following.draws < announced.draws:
+        following = stage(growth, following.number + 1, grid)
+    return following
+
+
 def is_worth_listing(size: int | None, delta: float, announced: float | None, *, finite: bool) -> bool:
     """Whether a space of so many configurations is to be listed.
 

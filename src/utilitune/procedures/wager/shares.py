@@ -27,6 +27,14 @@ most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
 Under the phases of a schedule, which grow without waiting for anything, half of that is replaced by half of
 k/R for k ≤ R, as Σ (k/R)/k over these k is 1, too: the last phases have most of the draws.
 
+**An announced γ.** It needs a number of draws n_A that is known before the first run, so the best of the first
+n_A is *one* draw that does not depend on the runs, and its upper bound need not be divided. Of what upper bounds
+and pairs may spend, .6 are for it and serve all first n_A draws from the moment on when they are in play. Before,
+the best so far is one of the records k < n_A, which have .3, half of it flat, r_k = ½/(1 + ln n_A), half of it
+growing, ½·k/n_A. Records k > n_A have the last tenth. With R = max(1000, n_A),
+
+    r_k = .1/((1 + ln(R/n_A))·(1 + ln max(1, k/R))²).
+
 A pair has the product of both. Nobody knows which draw will lead, so the first thousand draws have the same
 r_k, and draw K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
 
@@ -171,7 +179,7 @@ def _best_weight(shares: Shares, rank: int) -> float:
     if shares.announced > 0:
         known = float(shares.announced)
         if not shares.reached:
-            return tuning.BEFORE_ANNOUNCED * (0.5 / (1.0 + math.log(known)) + 0.5 * min(1.0, rank / known))
+            return tuning.BEFORE_ANNOUNCED * (0.5 / (1.0 + math.log(known)) + 0.5 * rank / known)
         if rank <= known:
             return tuning.AT_ANNOUNCED
         level = max(level, known)

@@ -105,6 +105,10 @@ LEAST_WEIGHTED_GAMMA = 1e-3
 """The w·γ at which adaptive growth ends, in units of ε. A smaller one lets a perfect leader draw for
 longer."""
 
+PASSED_OVER = 0.6
+"""From this share of the draws that an announced γ needs, no stage is played before that one; 0 to 1. A
+smaller one reaches that γ sooner, and leaves out promises on the way there."""
+
 STAGE_FOCUS = 0.6
 """f in ε·(f + (1 − f)·ε), the ε that a stage is planned for which ends at ε; 0 to 1. At 1 captimes suit
 this stage alone; a smaller f plans longer ones, which later stages need anyway."""
