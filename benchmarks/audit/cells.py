@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.audit import choosing, drivers, nominating, searches, solutions, worlds
 
+from utilitune.procedures.naming import Beforehand
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -97,6 +99,25 @@ def _growing_list(procedure: str, **settings: object) -> Callable[[np.random.Gen
     return search
 
 
+def _announced(*, finite: bool) -> Callable[[np.random.Generator], bool]:
+    def search(generator: np.random.Generator) -> bool:
+        kinds = sorted(worlds.GROWING)
+        made = (
+            worlds.growing_list(generator, int(generator.choice(SHORT_LISTS)))
+            if finite
+            else worlds.GROWING[kinds[int(generator.integers(len(kinds)))]](generator, POSITIONS)
+        )
+        population = "finite" if finite else "infinite"
+        spec = searches.specification(
+            "wager", len(made.worth), delta=DELTA, growth="adaptive", proposals=0.0, population=population
+        )
+        gamma = float(generator.choice([0.05, 0.1, 0.2, 0.3]))
+        beforehand = Beforehand(announced_gamma=gamma, undivided=True, given=False, chosen=False)
+        return searches.engine_search(made, spec, beforehand)
+
+    return search
+
+
 def _proposals(*, finite: bool) -> Callable[[np.random.Generator], bool]:
     def search(generator: np.random.Generator) -> bool:
         make = worlds.growing_list if finite else worlds.even_space
@@ -169,6 +190,8 @@ def _recorded() -> list[Cell]:
         Cell("wager", "growing, list", _growing_list("wager", **adaptive)),
         Cell("wager", "growing in phases, list", _growing_list("wager", **in_phases)),
         Cell("coup", "growing, list", _growing_list("coup")),
+        Cell("wager", "growing, γ announced", _announced(finite=False)),
+        Cell("wager", "growing, γ announced, list", _announced(finite=True)),
         Cell("wager", "proposals", _proposals(finite=False), piece=20),
         Cell("wager", "proposals, list", _proposals(finite=True), piece=20),
         Cell("wager", "nominees, list", _chosen(300, finite=True)),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import Progress
     from utilitune.procedures.engine import Engine
+    from utilitune.procedures.naming import Beforehand
 
 TOLERANCE = 1e-9
 SCHEDULE = listed_schedule([0.9, 0.8, 0.7], [0.95, 0.9, 0.85])
@@ -61,12 +62,22 @@ def specification(procedure: str, rows: int, **settings: object) -> ProcedureSpe
     return replace(plain, **settings)
 
 
-def engine_search(world: World, spec: ProcedureSpec) -> bool:
-    """Whether a promise of one search is ever false; rows join as random draws, in their order."""
+def engine_search(world: World, spec: ProcedureSpec, beforehand: Beforehand | None = None) -> bool:
+    """Whether a promise of one search is ever false; rows join as random draws, in their order.
+
+    Args:
+        world: What is searched.
+        spec: The procedure and its settings.
+        beforehand: What is settled before the first run.
+    """
     matrix = RuntimeMatrix.from_array(world.runtimes_s, world.cutoff_s)
     limited = replace(spec, captime_limit_s=min(spec.captime_limit_s, world.cutoff_s))
     engine = build_engine(
-        limited, RecordedEvidence(matrix, world.utility), world.utility, configurations=matrix.rows
+        limited,
+        RecordedEvidence(matrix, world.utility),
+        world.utility,
+        configurations=matrix.rows,
+        beforehand=beforehand,
     )
     return looked_at(engine, world, matrix.rows)
 

@@ -6,8 +6,9 @@ import pytest
 
 from certificate.certified_runs import by_time, claiming, made, resealed
 from utilitune.certificate import verify
-from utilitune.certificate.shares import SCHEDULES, Shares
+from utilitune.certificate.shares import SCHEDULES, Shares, announced_draws
 from utilitune.procedures import growth
+from utilitune.procedures.wager.growth import GammaGrid
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares, upper_threshold
 from utilitune.scenario.model import StopRules
 
@@ -41,6 +42,20 @@ def test_phases_have_the_same_draws_and_shares(name: str, delta: float):
 def test_other_sets_have_the_same_shares(size: int, delta: float):
     played = fixed_shares(delta, size, default=True) if size else growing_shares(delta, default=True)
     assert_same(of_run(delta, fixed=size), played)
+
+
+@pytest.mark.parametrize("gamma", [0.9, 0.3, 0.05, 0.001])
+@pytest.mark.parametrize("delta", DELTAS)
+def test_an_announced_gamma_has_the_same_draws_and_shares(gamma: float, delta: float):
+    point = GammaGrid(delta, gamma).announced_point
+    assert announced_draws(delta, gamma) == point.draws
+    checked = Shares(delta, 0, default=True, given=True, chosen=True, announced=point.draws)
+    played = growing_shares(delta, default=True, announced=point.draws)
+    assert_same(checked, played)
+    after = played._replace(reached=True)
+    for rank in (1, point.draws, point.draws + 1, 1001, 40_000):
+        threshold = 1.0 / (checked.part("upper") * checked.rank_weight(rank, reached=True))
+        assert threshold == pytest.approx(upper_threshold(after, rank))
 
 
 def assert_same(checked: Shares, played) -> None:
@@ -78,3 +93,28 @@ def test_another_schedule_is_refuted(phased, schedule):
 def test_phases_of_a_set_that_is_known_are_refuted(phased):
     forged = resealed(phased, rules={**phased["rules"], "fixed": len(phased["configurations"])})
     assert not verify(forged).valid
+
+
+@pytest.fixture(scope="module")
+def announced(tmp_path_factory):
+    """A run that has all draws its announced γ needs."""
+    place = tmp_path_factory.mktemp("announced")
+    return made(by_time(place, stop=StopRules(runs=110, gamma=0.3)), place / "run")
+
+
+def test_the_draws_of_an_announced_gamma_have_shares_of_their_own(announced):
+    assert announced["rules"]["undivided"] is True
+    assert announced["promise"]["gamma"] <= 0.3
+    assert verify(announced).valid
+
+
+def test_without_these_shares_less_is_proved(announced):
+    """The same runs under the rule of earlier versions: what is claimed now is not proved then."""
+    before = {name: value for name, value in announced["rules"].items() if name != "undivided"}
+    assert not verify(resealed(announced, rules=before)).valid
+    assert not verify(resealed(announced, rules={**before, "undivided": False})).valid
+
+
+@pytest.mark.parametrize("value", [1, "yes", None, [True]])
+def test_an_undivided_share_is_settled_with_yes_or_no(announced, value):
+    assert not verify(resealed(announced, rules={**announced["rules"], "undivided": value})).valid

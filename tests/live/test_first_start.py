@@ -100,6 +100,22 @@ def test_a_folder_of_an_earlier_version_keeps_its_rule(tmp_path):
     assert result.best == {"x": 0.3}
 
 
+def test_a_folder_of_an_earlier_version_keeps_its_shares(tmp_path):
+    """What was promised with the old shares and what would be with the new ones could fail apart."""
+    scenario = wager(tmp_path)
+    scenario = replace(scenario, stop=replace(scenario.stop, gamma=0.3))
+    task, specification = Task(scenario), settings_of(scenario).specification
+    with contextlib.closing(open_store(task, tmp_path / "run")) as store:
+        assert settled(store, task, specification).undivided is True
+        assert settled(store, task, specification).undivided is True, "as it was settled"
+        rules = json.loads(store.facts()[RULES])
+        assert rules.pop("undivided") is True
+        store.keep_fact(RULES, json.dumps(rules))
+        assert settled(store, task, specification).undivided is False
+    play(scenario, tmp_path / "run", runs=60)
+    assert "undivided" not in json.loads(stored(tmp_path / "run")[0][RULES])
+
+
 def test_another_gamma_at_a_later_start_changes_no_rule(tmp_path):
     scenario = wager(tmp_path, space=LEVELS)
     play(scenario, tmp_path / "run", runs=5)

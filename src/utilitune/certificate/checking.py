@@ -246,9 +246,8 @@ def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assign
 def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     """What was settled beforehand must fit what came of it."""
     names = {"fixed", "announced_gamma", "default", "given", "chosen", "space_size"}
-    require(
-        set(rules) - {"listed", "schedule", "undivided"} == names, "other things were settled than there are to settle"
-    )
+    known = set(rules) - {"listed", "schedule", "undivided"}  # runs of earlier versions do not say
+    require(known == names, "other things were settled than there are to settle")
     flags = [rules[name] for name in ("default", "given", "chosen")]
     require(all(type(flag) is bool for flag in flags), "something was settled neither with yes nor with no")
     require(rules["space_size"] == facts.space_size, "the space has another number of configurations")
@@ -394,7 +393,9 @@ def _proves(
     return True
 
 
-def _proves_by_default(facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float) -> bool:
+def _proves_by_default(
+    facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float
+) -> bool:
     """Whether the default is the answer because another one, of which more is proved, is surely worse."""
     if not facts.shares.gain or facts.row[answer] != 0:
         return False

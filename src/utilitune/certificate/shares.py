@@ -137,7 +137,6 @@ class Shares:
             reached = ((count, gamma_after(share, count)) for count, share in grid)
         return min((count for count, now in reached if now <= gamma + 1e-12), default=None)
 
-
     def _before_announced(self, rank: int) -> float:
         flat, growing = 1.0 / (1.0 + math.log(self.announced)), rank / self.announced
         return BEFORE_ANNOUNCED * (flat + growing) / 2.0

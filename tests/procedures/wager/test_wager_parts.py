@@ -23,6 +23,8 @@ from utilitune.procedures.wager.shares import (
     growing_shares,
     lower_threshold,
     paired_threshold,
+    serve,
+    shares_with,
     upper_threshold,
 )
 from utilitune.utility import LogLaplace, Uniform
@@ -66,6 +68,54 @@ class TestShares:
             shares.paired * 0.5 / upper_threshold(shares, 1) / shares.upper
         )
         assert shares.lower + shares.upper * records + pairs + 2 * shares.gain <= 0.05
+
+    @pytest.mark.parametrize("announced", [1, 2, 9, 61, 999, 1000, 1001, 4000])
+    def test_an_announced_gamma_spends_no_more_than_a_growing_set(self, announced):
+        """Records before and behind its draws, and the best of these, which is one draw."""
+        before, many = growing_shares(0.1, announced=announced), 40000
+        after = before._replace(reached=True)
+        spent = sum(1 / upper_threshold(before, k) / k for k in range(1, announced))
+        spent += max(1 / upper_threshold(after, k) for k in range(1, announced + 1))
+        spent += sum(1 / upper_threshold(after, k) / k for k in range(announced + 1, many + 1))
+        level = max(1000, announced)
+        rest = 0.1 / ((1 + math.log(level / announced)) * (1 + math.log(many / level)))
+        assert 0.6 * before.upper < spent + rest * before.upper <= before.upper
+
+    @pytest.mark.parametrize("announced", [1, 2, 9, 61, 1001])
+    def test_no_share_shrinks_when_the_announced_draws_are_there(self, announced):
+        """Else the smallest bound of all moments could not be kept."""
+        before = growing_shares(0.1, announced=announced)
+        after = before._replace(reached=True)
+        assert all(
+            upper_threshold(after, k) <= upper_threshold(before, k)
+            and paired_threshold(after, k, 0.1) <= paired_threshold(before, k, 0.1)
+            for k in range(1, announced + 1)
+        )
+
+    def test_what_was_reached_stays_reached(self):
+        shares = growing_shares(0.1, announced=9)
+        assert not shares_with(shares, 8, whole=False).reached
+        assert shares_with(shares, 8, whole=True).reached
+        reached = shares_with(shares, 9, whole=False)
+        assert reached.reached
+        assert shares_with(reached, 1, whole=False) == reached
+        plain = growing_shares(0.1)
+        assert shares_with(plain, 1000, whole=True) == plain
+
+    def test_shares_of_the_announced_draws_say_nothing_of_fewer_draws(self):
+        before = growing_shares(0.1, announced=9)
+        after = before._replace(reached=True)
+        assert [serve(before, draws, 8) for draws in (5, 8, 9)] == [True, True, False]
+        assert [serve(after, draws, 20) for draws in (5, 8, 9, 15, 20, 21)] == [
+            False,
+            False,
+            True,
+            True,
+            True,
+            False,
+        ]
+        assert serve(after, 7, 7), "the whole space is drawn"
+        assert not serve(after, 6, 7)
 
     @pytest.mark.parametrize("given", [False, True])
     @pytest.mark.parametrize("chosen", [False, True])

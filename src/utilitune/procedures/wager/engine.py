@@ -57,6 +57,7 @@ from utilitune.procedures.wager.leader import (
 )
 from utilitune.procedures.wager.roster import Roster
 from utilitune.procedures.wager.seen import runs_seen
+from utilitune.procedures.wager.shares import serve, shares_with
 from utilitune.procedures.wager.state import with_room
 
 if TYPE_CHECKING:
@@ -245,9 +246,8 @@ class WagerEngine:
             gamma = self._grid.gamma_of_last(self._stage.number, draws)
             self._stage = replace(self._stage, draws=draws, gamma=gamma)
         self._play.standing.answer_epsilon = np.inf
-        shares = self._play.shares
-        if shares.announced and not shares.reached:
-            shares = shares._replace(reached=draws >= shares.announced or self._roster.has_whole_space)
+        shares = shares_with(self._play.shares, draws, whole=self._roster.has_whole_space)
+        if shares != self._play.shares:
             self._play = self._play._replace(shares=shares)
             refresh_covered(self._play, self.added)
         epsilon = self._stage_epsilon()
@@ -414,21 +414,13 @@ class WagerEngine:
         ranks = arms["rank"][others]
         found = (1.0, self._stage.gamma)
         for number in range(1, self._stage.number + 1):
-            this = (
-                self._stage
-                if number == self._stage.number
-                else stage(self.settings.growth, number, self._grid)
-            )
-            if this is not None and self._shares_serve(this.draws):
+            last = number == self._stage.number
+            this = self._stage if last else stage(self.settings.growth, number, self._grid)
+            if this is not None and serve(self._play.shares, this.draws, self._roster.draws):
                 epsilon = float(np.clip(values[ranks <= this.draws].max(initial=0.0), 0.0, 1.0))
                 if self._worth(epsilon, this.gamma or 0.0) < self._worth(found[0], found[1] or 0.0):
                     found = (epsilon, this.gamma)
         return self._compared(answer, replace(current, epsilon=found[0], gamma=found[1]))
-
-    def _shares_serve(self, draws: int) -> bool:
-        """Whether the bounds as they are now may be used for a promise about the first so many draws."""
-        have, shares = self._roster.draws, self._play.shares
-        return draws == have or (draws < have and not (shares.reached and draws < shares.announced))
 
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared: ε + w·γ."""

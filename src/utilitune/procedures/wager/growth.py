@@ -105,10 +105,11 @@ class GammaGrid:
         """γ where only so many configurations exist, fewer than grid point p wants.
 
         Their number is known beforehand, so it may take the place of n_p in the grid and end it; points
-        before may still say more.
+        before, as far as there are draws, may still say more.
         """
-        last = self.point(number).gamma_after(draws)
-        return last if number == 1 else min(last, self.gamma(number - 1))
+        points = [self.point(p) for p in range(1, number)]
+        reached = [point.gamma_after(point.draws) for point in points if point.draws <= draws]
+        return min([self.point(number).gamma_after(draws), *reached])
 
     @property
     def announced_point(self) -> GridPoint | None:

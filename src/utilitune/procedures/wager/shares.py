@@ -27,13 +27,12 @@ most 1/k, so that shares r_k with Σ r_k/k ≤ 1 suffice. With R = 1000,
 Under the phases of a schedule, which grow without waiting for anything, half of that is replaced by half of
 k/R for k ≤ R, as Σ (k/R)/k over these k is 1, too: the last phases have most of the draws.
 
-**An announced γ.** It needs a number of draws n_A that is known before the first run, so the best of the first
-n_A is *one* draw that does not depend on the runs, and its upper bound need not be divided. Of what upper bounds
-and pairs may spend, .6 are for it and serve all first n_A draws from the moment on when they are in play. Before,
-the best so far is one of the records k < n_A, which have .3, half of it flat, r_k = ½/(1 + ln n_A), half of it
-growing, ½·k/n_A. Records k > n_A have the last tenth. With R = max(1000, n_A),
+**An announced γ** needs a number of draws n_A that is known before the first run. So the best of the first
+n_A is *one* draw that does not depend on the runs, and its bounds need not be divided: all first n_A draws
+have r_k = .6 once they are in play. Before, the best so far is one of the records k < n_A, and later it may
+be one of the records k > n_A. With R = max(1000, n_A),
 
-    r_k = .1/((1 + ln(R/n_A))·(1 + ln max(1, k/R))²).
+    r_k = .3·(½/(1 + ln n_A) + ½·k/n_A)    and    r_k = .1/((1 + ln(R/n_A))·(1 + ln max(1, k/R))²).
 
 A pair has the product of both. Nobody knows which draw will lead, so the first thousand draws have the same
 r_k, and draw K still gets a quarter of the first w_b. (docs/theory.md proves the sums.)
@@ -129,6 +128,21 @@ def growing_shares(
         late=0.0 if spent is None else tuning.PHASES_LATE,
         announced=announced,
     )
+
+
+def shares_with(shares: Shares, draws: int, *, whole: bool) -> Shares:
+    """The shares with so many draws in play, which may be the whole space: once reached, always reached."""
+    if not shares.announced or shares.reached:
+        return shares
+    return shares._replace(reached=draws >= shares.announced or whole)
+
+
+def serve(shares: Shares, draws: int, have: int) -> bool:
+    """Whether bounds with these shares may be used for a promise about the first draws of those in play.
+
+    What the first n_A draws have when they are all there does not serve the best of fewer of them.
+    """
+    return draws == have or (draws < have and not (shares.reached and draws < shares.announced))
 
 
 class Weights(NamedTuple):
