@@ -52,7 +52,7 @@ def two_parameters(tmp_path, population=Population.INFINITE, instances=2000):
         population=population,
         training=ListedInstances(names, files=False),
     )
-    return replace(scenario, stop=replace(scenario.stop, epsilon=0.15, gamma=0.06))
+    return replace(scenario, stop=replace(scenario.stop, epsilon=0.15, gamma=0.03))
 
 
 def play(scenario, folder, workers=1, runs=float("inf")):

@@ -1,8 +1,8 @@
 """Do bounds hold that are not divided, for the best of the draws that an announced γ needs?
 
-The best of the first n_A draws is one draw, whatever the runs show, and its upper bound has a large share. The
-best so far, before n_A draws are in play, changes from record to record: the broken version gives these the
-same large share, and must be found out.
+The best of the first n_A draws is one draw, whatever the runs show, and its upper bound has a large share.
+The best so far, before n_A draws are in play, changes from record to record: the broken version gives these
+the same large share, and must be found out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SEARCHES = 1500
 
 @pytest.fixture(scope="module")
 def richest() -> tuple[np.ndarray, np.ndarray]:
-    """Which draws of each search are the best so far, and the largest capital against the truth about them."""
+    """Which draws of each search are the best so far, and the largest capital against what is true."""
     generator = np.random.default_rng(54)
     worth = generator.uniform(0.3, 0.7, (SEARCHES, NEEDED))
     so_far = np.maximum.accumulate(worth, axis=1)

@@ -22,6 +22,8 @@ def test_what_the_promise_rests_on_stays_in_its_range():
     assert tuning.GIVEN_PART + tuning.CHOSEN_PART < 1
     assert 0 < tuning.GAIN < 1
     assert 0 < tuning.ANNOUNCED_PART < 1
+    assert 0 < tuning.BEFORE_ANNOUNCED <= tuning.AT_ANNOUNCED
+    assert tuning.BEFORE_ANNOUNCED + tuning.AT_ANNOUNCED < 1
     assert tuning.LEVEL_GAMMA > 0
     assert tuning.LEVEL_DRAWS >= 1
     assert 0 <= tuning.PHASES_LATE <= 1

@@ -480,9 +480,7 @@ class WagerEngine:
 
     def stop_reason(self) -> StopReason:
         """Why it is done."""
-        if self._stop is None:
-            return NOT_STOPPED
-        return self._stop
+        return NOT_STOPPED if self._stop is None else self._stop
 
     def captime_note(self) -> str:
         """A sentence where the largest captime limits what can be proved, else nothing."""
