@@ -17,6 +17,11 @@ from utilitune.cli import main
         ("replay X --delta=", "--delta takes a number, not ''; see 'utilitune replay --help'"),
         ("run x --max-runs 1.5", "--max-runs takes a whole number, not '1.5'; see 'utilitune run --help'"),
         (
+            "serve --port 70000",
+            "--port takes a whole number of at least 0 and at most 65535, not '70000'; see 'utilitune serve "
+            "--help'",
+        ),
+        (
             "evaluate x --workers 0",
             "--workers takes a whole number of at least 1, not '0'; see 'utilitune evaluate --help'",
         ),

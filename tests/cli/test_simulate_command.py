@@ -53,6 +53,8 @@ def test_a_picture(capsys, tmp_path):
         (["--workers", "0"], "number of workers must lie between"),
         (["--mtbf", "soon"], "soon"),
         (["--speed-spread", "-1"], "speed_spread"),
+        (["--speed-spread", "1e9"], "speed_spread"),
+        (["--resample", "99999999999999999999"], "--resample takes a whole number of at most"),
         (["--procedure", "hyperband"], "works alone"),
         (["--out", "workers.txt"], "must end in"),
     ],

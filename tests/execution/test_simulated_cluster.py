@@ -68,6 +68,13 @@ def test_the_coordinator_handles_one_result_after_the_other():
     assert backend.now_s == 2.0
 
 
+def test_workers_that_never_last_for_a_run_end_the_simulation():
+    backend = cluster(2, mtbf_s=1.0, repair_s=1.0)
+    with pytest.raises(UsageError, match="workers are lost before a run ends"):
+        all_of(backend, [0.1, 90.0])
+    assert backend.account.completions == 1
+
+
 def test_a_lost_run_is_made_again_counted_once_and_accounted_for():
     backend = cluster(3, mtbf_s=20.0, repair_s=5.0)
     all_of(backend, [9.0] * 60)

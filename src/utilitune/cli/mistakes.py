@@ -74,11 +74,18 @@ def _shown(parameter: Any) -> str:  # noqa: ANN401 - click's own type
 
 def _number_kind(parameter: Any, complaint: str) -> str:  # noqa: ANN401 - click's own type
     """Which numbers are wanted where something else was given; nothing if it was not about numbers."""
-    least = getattr(parameter, "min", getattr(getattr(parameter, "type", None), "min", None))
-    if least is None and not any(word in complaint for word in ("integer", "number", "float")):
+    ends = {"at least": "min", "at most": "max"}
+    known = {words: _limit(parameter, end) for words, end in ends.items()}
+    within = " and ".join(f"{words} {limit}" for words, limit in known.items() if limit is not None)
+    if not within and not any(word in complaint for word in ("integer", "number", "float")):
         return ""
     kind = "a whole number" if _is_whole(parameter) else "a number"
-    return kind if least is None else f"{kind} of at least {least}"
+    return f"{kind} of {within}" if within else kind
+
+
+def _limit(parameter: Any, end: str) -> Any:  # noqa: ANN401 - click's own type
+    """The smallest or largest number that is allowed; None if there is none."""
+    return getattr(parameter, end, getattr(getattr(parameter, "type", None), end, None))
 
 
 def _is_whole(parameter: Any) -> bool:  # noqa: ANN401 - click's own type

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from utilitune.procedures.growth import Schedule
     from utilitune.procedures.naming import ProcedureSpec
 
+_MOST_DRAWS = 10**12
+
 _SHARED = {
     "data",
     "procedure",
@@ -191,7 +193,8 @@ class DrawOptions:
     """In which order instances and configurations are taken, and what every random choice follows from."""
 
     resample: Annotated[
-        int | None, typer.Option(help="Draw this many instances at random, with repetition.")
+        int | None,
+        typer.Option(max=_MOST_DRAWS, help="Draw this many instances at random, with repetition."),
     ] = None
     seed: Annotated[
         int,

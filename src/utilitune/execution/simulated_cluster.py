@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 HANDLING_S = 0.0003
 """Seconds of the coordinator per completion, about what it takes on one core of a common machine."""
 
+_MOST_LOSSES = 1_000
+"""Where every worker loses so many runs and not one comes out meanwhile, none ever will."""
+
+_LARGEST_SPREAD = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
@@ -74,6 +79,8 @@ class Conditions:
             value = getattr(self, name)
             if not 0.0 <= value < math.inf:
                 raise UsageError(f"{name} must be a number of at least 0, not {value}")
+        if self.speed_spread > _LARGEST_SPREAD:
+            raise UsageError(f"speed_spread must be at most {_LARGEST_SPREAD:g}, not {self.speed_spread:g}")
 
 
 class Account:
@@ -149,6 +156,7 @@ class SimulatedCluster(ClosedInBlocks):
         self._flights: dict[int, _Flight] = {}
         self._events: list[tuple[float, int, _Event, int]] = []
         self._numbered = 0
+        self._lost_in_a_row = 0
         self._arrived: list[tuple[float, int, RawResult]] = []
 
     @property
@@ -277,10 +285,17 @@ class SimulatedCluster(ClosedInBlocks):
             return  # cancelled meanwhile
         del self._flights[about]
         if kind is _Event.ENDED:
+            self._lost_in_a_row = 0
             self._leave(flight, about, at_s, flight.result)
             return
         on_clock_s = max(0.0, at_s - flight.began_s)
         self.account.losses += 1
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row > _MOST_LOSSES * self._workers:
+            raise UsageError(
+                f"workers are lost before a run ends ({self._lost_in_a_row:,} times in a row): let them last "
+                "longer"
+            )
         self.account.lost_s += on_clock_s * float(self._speed[flight.worker])
         self.account.busy_clock_s += on_clock_s
         self._away(flight.worker, at_s)
