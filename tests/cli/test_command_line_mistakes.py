@@ -18,8 +18,10 @@ from utilitune.cli import main
         ("run x --max-runs 1.5", "--max-runs takes a whole number, not '1.5'; see 'utilitune run --help'"),
         (
             "serve --port 70000",
-            "--port takes a whole number of at least 0 and at most 65535, not '70000'; see 'utilitune serve "
-            "--help'",
+            (
+                "--port takes a whole number of at least 0 and at most 65535, not '70000'; "
+                "see 'utilitune serve --help'"
+            ),
         ),
         (
             "evaluate x --workers 0",
