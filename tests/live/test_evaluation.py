@@ -148,6 +148,33 @@ def test_the_proved_interval_misses_hardly_ever(world: str, pairs: int):
     assert (lows > 0).mean() <= 0.025
 
 
+def ever_better(world: str, proved: bool) -> float:
+    """How often somebody who adds test instances until the lower end is above zero gets there."""
+    generator = np.random.default_rng([len(world), 3])
+    found, trials = 0, 300
+    for _ in range(trials):
+        gains = WORLDS[world](generator, 160)
+        for pairs in (6, 9, 14, 21, 32, 48, 72, 108, 160):
+            if proved:
+                low = mean_interval(gains[:pairs], -1.0, 1.0, 0.05)[0]
+            else:
+                means = resampled_means(gains[:pairs, None], 200)
+                low = np.quantile(means, tail_share(pairs))
+            if low > 0:
+                found += 1
+                break
+    return found / trials
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_adding_instances_until_it_looks_better_proves_nothing(world: str):
+    assert ever_better(world, proved=True) <= 0.025
+
+
+def test_resampling_alone_would_be_found_out():
+    assert ever_better("losses in 3 of 100", proved=False) > 0.25
+
+
 def test_a_real_gain_is_found():
     generator = np.random.default_rng(3)
     gains = generator.uniform(0.0, 0.4, 60)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from itertools import groupby
 from types import SimpleNamespace
@@ -214,6 +215,37 @@ def test_only_a_live_run_has_its_model_in_the_background(tmp_path, live, kind):
     assert type(proposing.proposals) is kind
     assert (proposing.share, proposing.positions) == (0.5, 4000)
     proposing.proposals.close()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("later", ["", "-1e300", "7"])
+def test_features_of_instances_nobody_has_run_change_no_proposal(tmp_path, workers, later):
+    """A proposal is judged on these instances, so nothing about them may have shaped it."""
+
+    def proposed(folder: str, described: dict[str, str]) -> tuple[list[object], set[str]]:
+        lines = [
+            f"{name},{value},{'' if number % 5 else number}"
+            for number, (name, value) in enumerate(described.items())
+        ]
+        (tmp_path / "features.csv").write_text("\n".join(["instance,kind,size", *lines]), encoding="utf-8")
+        settings = replace(settings_of(scenario, workers=workers), budget=Budget(max_runs=150))
+        run_scenario(scenario, tmp_path / folder, settings, backend=backend(workers))
+        with contextlib.closing(read_run_folder(tmp_path / folder)) as store:
+            made = [
+                (record.assignment, record.origin, record.first_position) for record in store.configurations()
+            ]
+            positions = {run.request.position for run in store.runs()}
+        source = Task(scenario).training
+        return made, {source.name(position) for position in positions}
+
+    scenario = growing_scenario(tmp_path, features="features.csv")
+    names = [f"i{number}" for number in range(4000)]
+    plain = {name: str(number % 7) for number, name in enumerate(names)}
+    made, ran = proposed("plain", plain)
+    assert any(origin is StoredOrigin.MODEL for _, origin, _ in made)
+    changed = {name: value if name in ran else later for name, value in plain.items()}
+    assert changed != plain
+    assert proposed("changed", changed) == (made, ran)
 
 
 def test_instance_features_of_the_scenario_are_read_and_used(tmp_path):
