@@ -17,15 +17,13 @@ from utilitune.execution.machine import available_cores
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live.evaluation import (
     Comparison,
-    Interval,
     compare,
     evaluate_in_folder,
     plan_evaluation,
-    resampled_means,
     run_evaluation,
-    tail_share,
 )
 from utilitune.live.grid import settled
+from utilitune.live.resampling import Interval, resampled_means, tail_share
 from utilitune.live.task import Task
 from utilitune.procedures.bounds.interval import mean_interval
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
@@ -185,6 +183,24 @@ def test_capped_runs_that_could_be_worth_something_are_mentioned():
     runs = [RunOutcome(RunStatus.TIMEOUT, 5.0)] * 6
     assert "each could be worth up to 0.5 more" in compared(runs, runs, captime_s=5.0).note
     assert compared([finished(1)] * 6, [finished(1)] * 6, captime_s=5.0).note == ""
+
+
+def test_better_is_not_said_where_stopped_runs_could_be_worth_more():
+    """The default may be a little slower than the captime always, the chosen one endless at times."""
+    stopped = RunOutcome(RunStatus.TIMEOUT, 5.0)
+    ours = [finished(4.9) if number % 5 < 3 else stopped for number in range(60)]
+    found = compared(ours, [stopped] * 60, captime_s=5.0)
+    assert found.difference == pytest.approx(0.6 * 0.51)
+    assert not found.excludes_no_gain
+    assert "raise --captime" in found.verdict()
+    turned = compared([stopped] * 60, ours, captime_s=5.0)
+    assert "Worse than" not in turned.verdict()
+    assert "raise --captime" in turned.verdict()
+
+
+def test_stopped_runs_that_are_worth_nothing_hold_up_no_verdict():
+    stopped = RunOutcome(RunStatus.TIMEOUT, 20.0)
+    assert compared([finished(1.0)] * 60, [stopped] * 60).excludes_no_gain
 
 
 def test_runtimes_of_zero_do_not_divide_by_zero():

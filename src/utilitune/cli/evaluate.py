@@ -15,7 +15,8 @@ from utilitune.cli.terminal import Terminal, say, say_json
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from utilitune.live.evaluation import Comparison, Interval
+    from utilitune.live.evaluation import Comparison
+    from utilitune.live.resampling import Interval
     from utilitune.scenario.model import Scenario
     from utilitune.store import RunFolderReader
 
@@ -156,7 +157,7 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
 
 def _explanations(comparison: Comparison) -> Iterator[str]:
     """How the figures are to be read."""
-    from utilitune.live.evaluation import RESAMPLES
+    from utilitune.live.resampling import RESAMPLES
     from utilitune.utility import format_duration
 
     seeds = f"\n{comparison.pairs:,} test instances, the same seed for both."

@@ -31,6 +31,7 @@ from utilitune.domain import RunOutcome, RunStatus, require_positive
 from utilitune.errors import ScenarioError, StoreError, UsageError
 from utilitune.live.grid import Grid, complete
 from utilitune.live.live_run import crowding
+from utilitune.live.resampling import CONFIDENCE, Interval, hull, interval_of, resampled_means
 from utilitune.live.task import Task
 from utilitune.procedures.bounds.interval import mean_interval
 from utilitune.scenario.model import ListedInstances, Population
@@ -56,23 +57,11 @@ FOLDER_NAME = "evaluation"
 TRAINED_ON = "trained on"
 """Name of the fact that says how many of the test instances are training instances."""
 
-CONFIDENCE = 0.95
-RESAMPLES = 10_000
 FEWEST_PAIRS = 6
 """With fewer pairs not even a gain on every one of them would be significant: 2 · 2⁻⁵ > 0.05 (sign test)."""
 
 _WORTH_MENTIONING = 0.005
 _SHORTEST_MEAN_S = 1e-9
-_CELLS_PER_BLOCK = 2_000_000
-_SEED = 20_240_601
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Where a figure lies with 95 % confidence."""
-
-    low: float
-    high: float
 
 
 class Worths(NamedTuple):
@@ -117,13 +106,15 @@ class Comparison:
         pairs: How many test instances both were run on.
         captime_s: Where runs were stopped.
         difference: Mean utility of the chosen one minus that of the default.
-        difference_interval: Where it lies by proof, at least as wide as the next; None with too few pairs.
+        difference_interval: Where it lies by proof, at least as wide as the next, whatever the runs that were
+            stopped would have been worth; None with too few pairs.
         resampled_interval: Where it lies approximately, by resampling; None with too few pairs.
         speed_up: Mean runtime of the default over that of the chosen one.
         speed_up_interval: Its interval, approximately; None with too few pairs.
         note: What limits these figures, in a sentence, where something does.
         trained_on: How many of the test instances are training instances, on which the answer was chosen.
         of_solutions: Whether the quality of solutions counts, so that speed is beside the point.
+        stops_decide: Whether the two would be told apart, were it not for what stopped runs could be worth.
     """
 
     chosen: Side
@@ -138,6 +129,7 @@ class Comparison:
     note: str = ""
     trained_on: int = 0
     of_solutions: bool = False
+    stops_decide: bool = False
 
     @property
     def excludes_no_gain(self) -> bool:
@@ -167,6 +159,11 @@ class Comparison:
             return 'Better than the default: the interval excludes "no gain".'
         if proved.high < 0:
             return "Worse than the default: the interval lies below zero."
+        if self.stops_decide:
+            return (
+                "Not told apart from the default: runs that were stopped could be worth enough to turn it "
+                "round; raise --captime."
+            )
         likely = self.resampled_interval
         if likely is not None and not likely.low <= 0 <= likely.high:
             kind, others = ("better", "losses") if likely.low > 0 else ("worse", "gains")
@@ -223,19 +220,25 @@ def compare(
             worths.chosen - worths.default,
             np.minimum(our_times, captime_s),
             np.minimum(their_times, captime_s),
+            *_gains_at_worst_and_best(chosen[1], default[1], worths, utility, captime_s),
         ],
         axis=1,
     )
     columns = columns if instances is None else _per_instance(columns, instances)
     pairs = len(columns)
     gain_interval = likely = ratio_interval = None
+    stops_decide = False
     if pairs >= FEWEST_PAIRS:
-        gains, our_means, their_means = resampled_means(columns).T
-        likely = _interval(gains, pairs)
-        gain_interval = _hull(likely, _proved_gain(columns[:, 0], utility))
-        ratio_interval = _interval(_ratio(their_means, our_means), pairs)
+        gains, our_means, their_means, worst, best = resampled_means(columns).T
+        likely = interval_of(gains, pairs)
+        low = hull(interval_of(worst, pairs), _proved_gain(columns[:, 3], utility)).low
+        high = hull(interval_of(best, pairs), _proved_gain(columns[:, 4], utility)).high
+        gain_interval = Interval(low, high)
+        as_stopped = hull(likely, _proved_gain(columns[:, 0], utility))
+        stops_decide = low <= 0 <= high and not as_stopped.low <= 0 <= as_stopped.high
+        ratio_interval = interval_of(_ratio(their_means, our_means), pairs)
         if ratio_interval.low == ratio_interval.high:
-            ratio_interval = _hull(ratio_interval, _proved_ratio(columns, captime_s))
+            ratio_interval = hull(ratio_interval, _proved_ratio(columns, captime_s))
     return Comparison(
         chosen=ours,
         default=theirs,
@@ -248,7 +251,27 @@ def compare(
         speed_up_interval=ratio_interval,
         note=_capping_note(utility, captime_s, ours.timeouts + theirs.timeouts),
         of_solutions=isinstance(utility, Worths),
+        stops_decide=stops_decide,
     )
+
+
+def _gains_at_worst_and_best(
+    chosen: Sequence[RunOutcome],
+    default: Sequence[RunOutcome],
+    worths: Worths,
+    utility: Utility | Worths,
+    captime_s: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The gains if stopped runs of the default had ended at the captime, and if those of the other had."""
+    ours, theirs = worths
+    if isinstance(utility, Worths):
+        return ours - theirs, ours - theirs
+    most = float(utility(captime_s))
+    our_most, their_most = (
+        np.where([each.status is RunStatus.TIMEOUT for each in outcomes], most, values)
+        for outcomes, values in ((chosen, ours), (default, theirs))
+    )
+    return ours - their_most, our_most - theirs
 
 
 def _per_instance(columns: NDArray[np.float64], instances: Sequence[str]) -> NDArray[np.float64]:
@@ -274,36 +297,6 @@ def _proved_ratio(columns: NDArray[np.float64], captime_s: float) -> Interval:
         for times_s in (columns[:, 1], columns[:, 2])
     )
     return Interval(float(_ratio(theirs[0], ours[1])), float(_ratio(theirs[1], ours[0])))
-
-
-def _hull(one: Interval, other: Interval) -> Interval:
-    return Interval(min(one.low, other.low), max(one.high, other.high))
-
-
-def resampled_means(columns: NDArray[np.float64], resamples: int = RESAMPLES) -> NDArray[np.float64]:
-    """Column means of samples drawn from the rows with repetition: one row per sample, always the same."""
-    generator = np.random.default_rng(_SEED)
-    rows = len(columns)
-    means = np.empty((resamples, columns.shape[1]))
-    step = max(1, _CELLS_PER_BLOCK // (rows * columns.shape[1]))
-    for start in range(0, resamples, step):
-        block = means[start : start + step]
-        block[:] = columns[generator.integers(rows, size=(len(block), rows))].mean(axis=1)
-    return means
-
-
-def tail_share(pairs: int) -> float:
-    """The share of resampled figures to leave out at each end, see the module's docstring."""
-    from scipy.special import ndtr, stdtrit
-
-    tail = (1 - CONFIDENCE) / 2
-    return float(ndtr(math.sqrt(pairs / (pairs - 1)) * stdtrit(pairs - 1, tail)))
-
-
-def _interval(values: NDArray[np.float64], pairs: int) -> Interval:
-    tail = tail_share(pairs)
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return Interval(float(low), float(high))
 
 
 def _ratio(above: Any, below: Any) -> Any:  # noqa: ANN401 -- a number or an array
