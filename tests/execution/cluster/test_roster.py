@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import utilitune
 from execution.cluster.on_loopback import DaskOnLoopback, until
 from utilitune.errors import ClusterError, MissingExtraError, UsageError
 from utilitune.execution.cluster import link, starting
@@ -43,6 +46,18 @@ def another_version(folder) -> dict[str, str]:
 def test_a_worker_of_another_version_is_refused(cluster, tmp_path):
     cluster.add_worker(**another_version(tmp_path))
     with pytest.raises(ClusterError, match=r"the worker tcp://.* has Utilitune 9.9, and this is .*: install"):
+        DaskBackend(at(cluster.address))
+
+
+def test_a_worker_with_other_sources_of_the_same_version_is_refused(cluster, tmp_path):
+    """It once was asked again and again, and the run ended with "the cluster has no worker"."""
+    shutil.copytree(Path(utilitune.__file__).parent, tmp_path / "utilitune")
+    changed = tmp_path / "utilitune/execution/cluster/making.py"
+    changed.write_text(
+        changed.read_text().replace("async def arrive(name: str, topic: str,", "async def arrive(")
+    )
+    cluster.add_worker(PYTHONPATH=str(tmp_path))
+    with pytest.raises(ClusterError, match=r"the worker tcp://.* has other sources of the same Utilitune"):
         DaskBackend(at(cluster.address))
 
 

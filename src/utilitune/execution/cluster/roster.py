@@ -157,10 +157,13 @@ class Roster:
 
     async def _of_another_version(self, addresses: list[str]) -> dict[str, str]:
         """Which workers have another version of something that matters, and a sentence on each."""
+        from utilitune.execution.cluster.making import sources
+
         problems: dict[str, str] = {}
         for what, function, arguments in (
             ("Python", platform.python_version, ()),
             ("Utilitune", importlib.metadata.version, ("utilitune",)),
+            ("", sources, ()),
         ):
             ours = function(*arguments)
             answers = await self.call(function, *arguments, workers=addresses)
@@ -168,7 +171,9 @@ class Roster:
                 if theirs == ours or isinstance(theirs, OSError):  # the same, or gone again
                     continue
                 problem = f"has {what} {theirs}, and this is {ours}: install the same on both"
-                if isinstance(theirs, BaseException):
+                if not what:
+                    problem = "has other sources of the same Utilitune version: install the same on both"
+                elif isinstance(theirs, BaseException):
                     problem = f"has no {what}: install version {ours} there"
                 problems.setdefault(address, f"the worker {address} {problem}")
         return problems
