@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import pytest
 
 from utilitune.domain import Progress
-from utilitune.reports.figures import epsilon_over_time, new_figure
+from utilitune.reports.evaluation import solved_over_time
+from utilitune.reports.figures import epsilon_over_time, new_figure, save_figure
+from utilitune.reports.reproduction.drawing import panels
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def progress(total_time_s: float, epsilon: float, gamma: float | None) -> Progress:
@@ -29,6 +35,16 @@ def test_gamma_has_a_curve_of_its_own_where_there_is_one():
     assert math.isnan(gammas.get_ydata()[0])
     assert gammas.get_ydata()[1] == 0.75
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["coup: ε", "coup: γ"]
+
+
+def test_dollar_signs_in_a_name_make_no_formula(tmp_path: Path):
+    title = r"replay of a$\x^$.csv"
+    points = [progress(10, 0.5, None), progress(100, 0.25, 0.75)]
+    both = epsilon_over_time({"oup": points}, title), solved_over_time({"default": [1.0, 2.0]}, 5.0, title)
+    panelled, _ = panels(1, 1, title)
+    for figure in (*both, panelled):
+        save_figure(figure, tmp_path / "picture.png")
+    assert both[0].axes[0].get_title(loc="left") == title
 
 
 def test_figures_have_the_size_asked_for():

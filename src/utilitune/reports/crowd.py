@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import UsageError
 from utilitune.live.standing.card import counted
-from utilitune.reports.figures import in_house_style, require_drawing, save_figure
+from utilitune.reports.figures import in_house_style, require_drawing, save_figure, titled
 from utilitune.reports.files import replacing
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def crowd_figure(results: Sequence[CrowdResult], title: str) -> Any:  # noqa: AN
     left.set_xlabel("time on the clock (s)")
     left.set_ylabel("proved: within ε of the best")
     left.legend(frameon=False)
-    left.set_title(title, loc="left", fontsize=10, parse_math=False)
+    titled(left, title)
     counts = [each.workers for each in results]
     right.plot(counts, [each.useful for each in results], "o-", label="useful seconds / all seconds")
     right.plot(counts, [each.efficiency for each in results], "s-", label="efficiency (speed-up per worker)")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.reports.figures import new_figure
+from utilitune.reports.figures import new_figure, titled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +41,6 @@ def solved_over_time(curves: Mapping[str, Sequence[float]], captime_s: float, ti
     axes.set_ylim(0, 1.02)
     axes.set_xlabel("runtime (s)")
     axes.set_ylabel("share of test instances solved")
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     axes.legend(frameon=False, loc="lower right")
     return figure

@@ -50,11 +50,16 @@ def in_house_style(axes: Any) -> Any:  # noqa: ANN401 -- Axes
     return axes
 
 
+def titled(axes: Any, title: str) -> None:  # noqa: ANN401 -- Axes
+    """Put a title above; names of files may hold dollar signs, which make no formula."""
+    axes.set_title(title, loc="left", fontsize=10, parse_math=False)
+
+
 def epsilon_over_time(curves: Mapping[str, Sequence[Progress]], title: str) -> Any:  # noqa: ANN401 -- a Figure
     """What is proved against what it cost: ε, and γ where there is one, over total time."""
     figure, axes = new_figure()
     draw_promise(axes, {f"{name}: ": points for name, points in curves.items()})
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     return figure
 
 

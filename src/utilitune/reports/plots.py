@@ -16,7 +16,14 @@ from utilitune.live.task import Task
 from utilitune.reports.digest import COLUMNS, RunDigest
 from utilitune.reports.distributions import utility_curve
 from utilitune.reports.document import distributions, importance
-from utilitune.reports.figures import PALETTE, draw_promise, in_house_style, require_drawing, shown_axes
+from utilitune.reports.figures import (
+    PALETTE,
+    draw_promise,
+    in_house_style,
+    require_drawing,
+    shown_axes,
+    titled,
+)
 from utilitune.utility import format_duration
 from utilitune.utility.functions import shown_name
 
@@ -182,7 +189,7 @@ def _time_axis(axes: Axes) -> None:
 
 
 def _titled(axes: Axes, title: str) -> Axes:
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     return axes
 
 

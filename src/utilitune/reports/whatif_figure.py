@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from utilitune.reports.figures import PALETTE, new_figure
+from utilitune.reports.figures import PALETTE, new_figure, titled
 
 if TYPE_CHECKING:
     from utilitune.reports.whatif import FamilyAnswer
@@ -34,6 +34,6 @@ def epsilon_over_family(answer: FamilyAnswer, title: str) -> Any:  # noqa: ANN40
     axes.set_ylim(0, 1.02)
     axes.set_xlabel(f"* in {answer.family.text}{' (s)' if answer.family.of_time else ''}")
     axes.set_ylabel("proved: within ε of the best")
-    axes.set_title(title, loc="left", fontsize=10)
+    titled(axes, title)
     axes.legend(frameon=False, title="recommended", ncols=1 + len(order) // 8)
     return figure

@@ -94,7 +94,7 @@ def panels(rows: int, columns: int, title: str) -> tuple[Any, list[Any]]:
     for each in axes:
         each.spines[["top", "right"]].set_visible(False)
         each.grid(visible=True, which="major", color="#dddddd", linewidth=0.6)
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, parse_math=False)
     return figure, axes
 
 
