@@ -100,6 +100,8 @@ class Forest:
 FORESTS = (
     Forest("forest-choices", 921, parameters=45, choices=0.85),
     Forest("forest-good", 923, parameters=47, choices=0.9, noise=0.7, scale=0.35, draws=400),
+    Forest("forest-decent", 941, parameters=48, choices=0.8, noise=0.7, scale=0.4, draws=150),
+    Forest("forest-small-gain", 942, parameters=45, choices=0.85, noise=0.8, scale=0.3, draws=300),
 )
 
 

@@ -6,7 +6,8 @@ catastrophic, and a small part of the runs takes many times longer.
 
 `UNKIND` are landscapes like those that judge, with other seeds and shapes: little to gain among much chance,
 a part of the time that no parameter changes, a deadline, groups of instances, many choices, heavy tails, and
-a default that is nearly the best or far from it. `FORESTS` have effects that are random trees.
+a default that is nearly the best or far from it. Small budgets find little on `SCARCE` ones. `FORESTS` have
+effects that are random trees.
 
 ``python -m benchmarks.search.tuning [default runs …]`` plays our search on them.
 """
@@ -90,7 +91,15 @@ UNKIND = (
     Unkind("more-conditions", 824, parameters=42, important=7, choices=0.6, children=15, pairs=2),
     Unkind("fixed-quarter", 825, parameters=35, important=6, fixed_share=0.25, pairs=3, deadline=True),
 )
-NAMES = (*RECIPES, *(recipe.name for recipe in (*UNKIND, *FORESTS)))
+SCARCE = (
+    Unkind("fixed-wide", 841, parameters=50, important=5, fixed_share=0.3, deadline=True),
+    Unkind(
+        "fixed-half", 842, parameters=35, important=6, fixed_share=0.45, pairs=3, noise=0.7, deadline=True
+    ),
+    Unkind("few-of-many", 843, parameters=60, important=4, choices=0.5, cliffs=4, strength=1.2),
+)
+MADE = (*UNKIND, *SCARCE, *FORESTS)
+NAMES = (*RECIPES, *(recipe.name for recipe in MADE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +144,7 @@ class Landscape:
 def tuning_task(name: str) -> Task:
     """One of the tasks, with the best configuration a long search in its exact means has found."""
     if name not in RECIPES:
-        unkind = next(each for each in (*UNKIND, *FORESTS) if each.name == name).task()
+        unkind = next(each for each in MADE if each.name == name).task()
         found = max((best_of(unkind, seed) for seed in range(4)), key=unkind.test_utility)
         return replace(unkind, best_known=found)
     recipe = RECIPES[name]
