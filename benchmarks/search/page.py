@@ -204,7 +204,7 @@ def _draw(tools: list[str], known: Searches) -> None:
                 places = np.array(y) + 0.14 * (ORDER.index(tool) - 2)
                 axis.plot(x, places, "o", ms=3.5, alpha=0.7, color=colours[tool], label=LABELS[tool])
         axis.axvline(0, color="black", lw=0.8)
-        axis.set(title=f"{_heading(budget)} default runs", xlabel="score", xlim=(-0.4, 1.05))
+        axis.set(title=f"{_heading(budget)} default runs", xlabel="score", xlim=(-0.7, 1.05))
         axis.grid(alpha=0.3, axis="x")
     axes[0].set_yticks(range(len(NAMES)), NAMES)
     axes[0].invert_yaxis()
