@@ -6,7 +6,7 @@ until it is too old. This decides only which runs are made, never what they prov
 
 Three rules keep useless runs few:
 
-- **No more guesses than facts.** With n runs known, at most `FEWEST_BEGUN` + n/2 are under way. Guesses that
+- **No more guesses than facts.** With n runs known, at most `FEWEST_BEGUN` + n/5 are under way. Guesses that
   rest on a few runs are bad ones: nobody good is known yet, so captimes are too long.
 - **A list grows old** by what is heard: it is made anew when an eighth of all workers have brought a result.
 - **Looking ahead must not keep the coordinator from its work**: it takes at most a fifth of its time,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FEWEST_BEGUN = 32
 """So many runs may be under way before any is known."""
 
-BEGUN_PER_KNOWN = 0.5
+BEGUN_PER_KNOWN = 0.2
 """How many more may be under way for each run that is known."""
 
 OLD_AFTER = 8
