@@ -76,7 +76,7 @@ def test_every_kind_of_run_has_one(tmp_path, case):
     assert content["promise"]["epsilon"] < 1.0, "nothing was claimed, so nothing was checked"
     gain = content["promise"]["gain"]
     if gain is not None and content["promise"]["answer"] != 0:
-        more = resealed(content, promise=sentence_of(content, gain=gain + 0.02))
+        more = resealed(content, promise=sentence_of(content, gain=max(0.0, gain) + 0.02))
         assert not verify(more).valid, "the runs prove more than the promise says of the default"
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from utilitune.errors import MissingExtraError
 from utilitune.execution.cluster.places import QueuedWorkers
-from utilitune.execution.cluster.starting import described
+from utilitune.execution.cluster.starting import described, require_dask
 from utilitune.scenario.cluster_reader import read_cluster
 
 FILE = """
@@ -58,8 +59,22 @@ HEADS = {
 
 @pytest.fixture(params=HEADS)
 def system(request) -> str:
-    pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
+    try:
+        require_dask(queues=True)  # a plain import would leave a handler of Ctrl-C behind for all other tests
+    except MissingExtraError:
+        pytest.skip("the extra 'cluster' is not installed")
     return request.param
+
+
+def test_ctrl_c_stays_ours():
+    """Importing dask-jobqueue sets a handler of its own, by which Ctrl-C ends a program without a word."""
+    pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
+    code = (
+        "import signal; from utilitune.execution.cluster.starting import require_dask; "
+        "require_dask(queues=True); "
+        "assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def script(folder: Path, text: str) -> str:

@@ -13,6 +13,8 @@ from end_to_end.killing import count, told, write_scenario
 from execution.cluster import slurm
 from execution.cluster.on_loopback import until
 from execution.running import alive, alive_after_a_while
+from utilitune.errors import MissingExtraError
+from utilitune.execution.cluster.starting import require_dask
 
 RUNS = 60
 CLUSTER = """
@@ -47,7 +49,10 @@ with DaskBackend(read_cluster(file)) as backend:
 
 @pytest.fixture(scope="module")
 def queue(needs_dask):
-    pytest.importorskip("dask_jobqueue", reason="the extra 'cluster' is not installed")
+    try:
+        require_dask(queues=True)  # a plain import would leave a handler of Ctrl-C behind for all other tests
+    except MissingExtraError:
+        pytest.skip("the extra 'cluster' is not installed")
     if name := slurm.missing():
         pytest.skip(f"SLURM is not installed: there is no {name} (Debian: slurm-wlm and munge)")
     try:

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import shlex
+import signal
 import sys
 import tempfile
 import time
@@ -38,7 +39,11 @@ def require_dask(*, queues: bool = False) -> None:
         import distributed  # noqa: F401 - is it there?
 
         if queues:
+            interrupted = signal.getsignal(signal.SIGINT)
             import dask_jobqueue  # noqa: F401 - the same
+
+            if signal.getsignal(signal.SIGINT) is not interrupted:  # by it Ctrl-C would end us in silence
+                signal.signal(signal.SIGINT, interrupted)
     except ImportError:
         raise MissingExtraError("Running on a cluster", "cluster") from None
     for name in [*logging.root.manager.loggerDict, "asyncio"]:
