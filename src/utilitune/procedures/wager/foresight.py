@@ -131,7 +131,7 @@ def copied(play: Play) -> Play:
     standing = np.array([play.standing]).view(np.recarray)[0]
     half = play.levels_run
     return play._replace(
-        arms=play.arms.copy(),
+        arms=play.arms.view(np.uint8).copy().view(play.arms.dtype),  # field by field takes 20 times as long
         score=play.score.copy(),
         alone=play.alone.copy(),
         paired=play.paired.copy(),
