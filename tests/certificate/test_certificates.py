@@ -210,3 +210,11 @@ def test_a_key_that_stands_there_twice_is_refused(searched, tmp_path):
     path.write_bytes(path.read_bytes().replace(b'"delta":', b'"delta":0.5,"delta":', 1))
     with pytest.raises(DataError, match="no valid JSON"):
         read_certificate(path)
+
+
+@pytest.mark.parametrize(("delta", "words"), [(1e-28, "1 − 1e-28"), (1 - 1e-16, "0.00000000000001 %")])
+def test_an_extreme_delta_can_be_certified_and_is_said_exactly(tmp_path, delta, words):
+    content = made(by_time(tmp_path, delta=delta, stop=StopRules(runs=300)), tmp_path / "run")
+    verdict = verify(content)
+    assert verdict.valid, verdict.reason
+    assert f"with probability {words} the answer" in verdict.reason

@@ -146,6 +146,8 @@ def test_a_forger_who_seals_anew_is_found_out_all_the_same(searched):
         ("fixed set", resealed(searched, rules={**rules, "fixed": 3})),
         ("no entropy", resealed(searched, entropy=None)),
         ("δ must lie between", resealed(searched, delta=0.0)),
+        ("δ must lie between", resealed(searched, delta=1e-300)),
+        ("δ must lie between", resealed(searched, delta=5e-324)),
         ("is no number", resealed(searched, delta=True)),
         ("other entries", resealed(searched, note="trust me")),
         ("nobody knows the objective", resealed(searched, objective={"kind": "luck"})),

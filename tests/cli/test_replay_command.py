@@ -335,3 +335,19 @@ def test_data_that_is_not_there_is_refused_with_what_lies_near(data: Path, comma
     code, _, err = command(data.parent / "rnus.csv")
     assert code == 2
     assert f"did you mean '{data}'?" in err
+
+
+@pytest.mark.parametrize("delta", ["1e-28", "1e-100", "0.9999999999999999"])
+@pytest.mark.parametrize("procedure", ["wager", "up", "oup"])
+def test_an_extreme_delta_is_shown_as_it_is(data: Path, command: Command, procedure: str, delta: str):
+    options = ["--resample", "400", "--procedure", procedure, "--max-time", "2m", "--delta", delta]
+    code, out, err = command(data, "--utility", "uniform(k0=30)", *options)
+    assert (code, err) == (0, "")
+    assert "100 %" not in out
+
+
+@pytest.mark.parametrize("delta", ["1e-101", "1e-300", "5e-324"])
+def test_a_delta_too_small_to_be_split_is_refused(data: Path, command: Command, delta: str):
+    code, out, err = command(data, "--utility", "uniform(k0=30)", "--resample", "400", "--delta", delta)
+    assert (code, out) == (2, "")
+    assert err == f"utilitune: delta must be at least 1e-100, not {delta}: less cannot be computed with\n"

@@ -2,19 +2,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import FrozenInstanceError, replace
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.domain import (
+    SMALLEST_DELTA,
     PhaseRecord,
     Progress,
     Promise,
     RunOutcome,
     RunStatus,
     StopReason,
+    probability_kept,
+    require_delta,
     require_positive,
     require_probability,
 )
@@ -63,10 +66,37 @@ def test_the_words_never_promise_more_than_the_figures(epsilon: float, gamma: fl
 
 @pytest.mark.parametrize(
     ("delta", "words"),
-    [(0.05, "95 %"), (0.1, "90 %"), (0.01, "99 %"), (0.001, "99.9 %"), (1e-9, "99.9999999 %")],
+    [
+        (0.05, "95 %"),
+        (0.1, "90 %"),
+        (0.01, "99 %"),
+        (0.001, "99.9 %"),
+        (1e-9, "99.9999999 %"),
+        (1e-28, "1 − 1e-28"),
+        (1.2345e-100, "1 − 1.24e-100"),
+        (0.9999, "0.01 %"),
+        (1 - 1e-16, "0.00000000000001 %"),
+    ],
 )
 def test_no_promise_holds_for_certain(delta: float, words: str):
     assert f"With probability {words} this" in Promise(0.1, delta, None, 8).sentence()
+
+
+@given(st.floats(SMALLEST_DELTA, 1.0, exclude_max=True))
+def test_any_delta_that_is_taken_can_be_shown_and_never_as_less(delta: float):
+    words = probability_kept(delta)
+    with localcontext(prec=400):
+        if words.endswith(" %"):
+            assert 0 < Decimal(words[:-2]) <= 100 * (1 - Decimal(repr(delta)))
+        else:
+            assert Decimal(words.removeprefix("1 − ")) >= Decimal(repr(delta))
+    assert len(words) < 40
+
+
+@pytest.mark.parametrize("delta", [1e-101, 1e-300, 5e-324])
+def test_a_delta_too_small_to_be_split_is_refused(delta: float):
+    with pytest.raises(UsageError, match=f"delta must be at least 1e-100, not {delta}"):
+        require_delta(delta)
 
 
 def test_too_few_random_configurations_promise_nothing():

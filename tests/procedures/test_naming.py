@@ -69,3 +69,11 @@ def test_a_schedule_of_ones_own_is_refused_where_it_cannot_be_stored():
     own = listed_schedule([0.5], [0.5])
     with pytest.raises(UsageError, match="schedule of procedure 'coup' must be the name of a schedule"):
         specification_from_options("coup", {"schedule": own})
+
+
+@pytest.mark.parametrize("name", ["wager", "coup", "up", "oup", "naive"])
+@pytest.mark.parametrize("delta", [1e-300, 5e-324])
+def test_a_delta_too_small_to_be_split_is_refused(name, delta):
+    """It once ended in a traceback, when the promise was to be shown."""
+    with pytest.raises(UsageError, match="delta must be at least 1e-100"):
+        ProcedureSpec(name=name, delta=delta)

@@ -258,6 +258,9 @@ def test_a_run_folder_and_a_delta_of_ones_own(tmp_path: Path):
     strict = whatif_run(str(folder), delta=1e-6)
     assert (beside_the_writer.delta, strict.delta) == (0.05, 1e-6)
     assert strict.under("uniform(k0=9)").lower[0] < beside_the_writer.under("uniform(k0=9)").lower[0]
+    assert "With probability 1 − 1e-28 every line" in whatif_run(str(folder), delta=1e-28).promise()
+    with pytest.raises(UsageError, match="delta must be at least 1e-100"):
+        whatif_run(str(folder), delta=1e-300)
 
 
 def test_the_promise_says_what_it_is_about():

@@ -304,6 +304,8 @@ MISTAKES = [
     ("largest_captime = 10", 'memory = "lots"', "memory", "no amount of memory"),
     ("largest_captime = 10", "pause_memory = 0", "pause_memory", "no amount of memory"),
     ("[limits]", "[promise]\ndelta = 1.5\n[limits]", "delta", "strictly between 0 and 1, not 1.5"),
+    ("[limits]", "[promise]\ndelta = 1e-300\n[limits]", "delta", "must be at least 1e-100, not 1e-300"),
+    ("[limits]", "[promise]\ndelta = 5e-324\n[limits]", "delta", "must be at least 1e-100, not 5e-324"),
     ("[limits]", "[budget]\nruns = 0\n[limits]", "runs", "at least 1"),
     (
         "[limits]",

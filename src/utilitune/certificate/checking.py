@@ -27,7 +27,7 @@ from utilitune.certificate.content import (
     digest_of,
 )
 from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
-from utilitune.domain import Promise
+from utilitune.domain import Promise, probability_kept
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import is_file
 from utilitune.spaces import ParameterSpace
@@ -330,9 +330,9 @@ def _in_words(promise: Promise, facts: Facts) -> str:
     if promise.gamma is not None:
         whom = f"all but a fraction γ = {promise.gamma:.6g} of all configurations"
     sentence = (
-        f"with probability {1 - facts.delta:g} the answer is within ε = {promise.epsilon:.6g} of the best "
+        f"with probability {probability_kept(facts.delta)} the answer is within "
+        f"ε = {promise.epsilon:.6g} of the best of {whom}"
     )
-    sentence += f"of {whom}"
     if promise.gain is not None and promise.gain > 0:
         sentence += f", and at least {promise.gain:.6g} better than the default"
     return sentence

@@ -27,6 +27,7 @@ from utilitune.certificate.judging import (
     Runs,
 )
 from utilitune.certificate.shares import SCHEDULES, Shares, announced_draws
+from utilitune.domain import SMALLEST_DELTA
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -90,7 +91,7 @@ class Facts:
     def __init__(self, content: Mapping[str, Any], keys: Sequence[object], space_size: int | None) -> None:
         rules = content["rules"]
         self.delta = number(content["delta"], "δ")
-        require(0.0 < self.delta < 1.0, "δ must lie between 0 and 1")
+        require(SMALLEST_DELTA <= self.delta < 1.0, f"δ must lie between {SMALLEST_DELTA:g} and 1")
         self.configurations = content["configurations"]
         self.announced = rules["announced_gamma"]
         self.space_size = space_size

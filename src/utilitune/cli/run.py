@@ -151,4 +151,4 @@ def _headline(scenario: Scenario, settings: RunSettings) -> str:
     spec = settings.specification
     plural = "" if settings.workers == 1 else "s"
     place = f"{settings.workers} worker{plural}" if scenario.cluster is None else f"on {scenario.cluster}"
-    return f"{scenario.name}: {spec.name}, {place}, δ = {spec.delta:g}"
+    return f"{scenario.name}: {spec.name}, {place}, δ = {spec.delta}"

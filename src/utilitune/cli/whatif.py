@@ -108,7 +108,7 @@ def whatif(
     single = [answers.under(each) for each in asked]
     ranged = None if members is None else answers.over(members)
     if plot is not None and ranged is not None:
-        title = f"{run.name}: right for all utilities at once, δ = {answers.delta:g}"
+        title = f"{run.name}: right for all utilities at once, δ = {answers.delta}"
         write_picture(epsilon_over_family(ranged, title), plot)
     if as_json:
         say_json(_as_plain(run, answers, single, ranged), allow_nan=False)

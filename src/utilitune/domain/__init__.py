@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -18,6 +18,11 @@ from utilitune.errors import UsageError
 
 DEFAULT_DELTA = 0.05
 """The probability with which a promise may fail, where nobody says one."""
+
+SMALLEST_DELTA = 1e-100
+"""The smallest such probability that is taken: a part of it for each of many bounds is still a number."""
+
+_LEAST_IN_PERCENT = 1e-24  # with more nines than this nobody counts them
 
 
 class Measure(StrEnum):
@@ -150,7 +155,6 @@ class Promise:
         """The promise in words."""
         if self.refusal:
             return self.refusal
-        share = f"{percent_kept(self.delta)} %"
         whom = f"the best of all but a fraction γ = {rounded_up(self.gamma or 0.0)} of all configurations"
         if self.gamma is None:
             whom = f"the best of all {self.configurations} configurations"
@@ -169,7 +173,7 @@ class Promise:
         if self.epsilon >= 1:
             return "Nothing is proved yet: there are too few runs to tell any configuration from the best."
         near = f"within ε = {rounded_up(self.epsilon)} of {whom}" if self.epsilon > 0 else whom
-        claim = f"With probability {share} this configuration is {near}, {over}."
+        claim = f"With probability {probability_kept(self.delta)} this configuration is {near}, {over}."
         return f"{claim} {self.condition}".rstrip()
 
 
@@ -187,17 +191,22 @@ def rounded_up(value: float, digits: int = 3) -> str:
     return f"{float(exact.quantize(place, ROUND_CEILING)):.{digits}g}"
 
 
-def percent_kept(delta: float, digits: int = 3) -> str:
-    """The probability 1 − δ in percent: never more than it is, and never 100.
+def probability_kept(delta: float, digits: int = 3) -> str:
+    """The probability 1 − δ, in percent where that can be read: never more than it is, never 100 %.
 
     Example:
-        >>> percent_kept(0.05), percent_kept(1e-9), percent_kept(1 / 3)
-        ('95', '99.9999999', '66.6')
+        >>> probability_kept(0.05), probability_kept(1e-9), probability_kept(1 / 3), probability_kept(1e-28)
+        ('95 %', '99.9999999 %', '66.6 %', '1 − 1e-28')
     """
+    if delta < _LEAST_IN_PERCENT:
+        return f"1 − {rounded_up(delta, digits)}"
     lost = Decimal(repr(float(delta))) * 100
-    place = Decimal(1).scaleb(min(0, lost.adjusted() - digits + 1))
-    kept = (100 - lost).quantize(place, ROUND_FLOOR)
-    return f"{kept.normalize():f}"
+    for smaller in (lost, 100 - lost):  # digits of the latter count where hardly anything is kept
+        place = Decimal(1).scaleb(min(0, smaller.adjusted() - digits + 1))
+        kept = 100 - lost.quantize(place, ROUND_CEILING)
+        if kept:
+            break
+    return f"{kept.normalize():f} %"
 
 
 def no_promise(procedure: str) -> str:
@@ -292,6 +301,15 @@ def require_probability(name: str, value: float) -> float:
     """Return `value` if it lies strictly between 0 and 1, else raise a `UsageError` naming it."""
     if not (isinstance(value, int | float) and math.isfinite(value) and 0 < value < 1):
         raise UsageError(f"{name} must lie strictly between 0 and 1, not {value}")
+    return float(value)
+
+
+def require_delta(value: float) -> float:
+    """Return `value` if a promise may fail with this probability, else raise a `UsageError`."""
+    if require_probability("delta", value) < SMALLEST_DELTA:
+        raise UsageError(
+            f"delta must be at least {SMALLEST_DELTA:g}, not {value}: less cannot be computed with"
+        )
     return float(value)
 
 

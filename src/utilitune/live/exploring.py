@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from utilitune.domain.stopping import EPSILON_REACHED
-from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted, pair_of
+from utilitune.live.asker import Again, Done, Make, Nominate
 from utilitune.live.choosing import Choice
 from utilitune.live.meetings import Meetings
 from utilitune.procedures.engine import Origin
@@ -28,10 +28,10 @@ from utilitune.spaces import Assignment
 from utilitune.store.records import Origin as StoredOrigin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from utilitune.domain import PhaseRecord, Progress
-    from utilitune.live.asker import Ended, Instruction, Pair, Room
+    from utilitune.live.asker import Ended, Instruction, Room
     from utilitune.live.hunting import Hunt
     from utilitune.live.proof import Proof
     from utilitune.live.supply import Drawn
@@ -65,7 +65,6 @@ class Exploring:
     ) -> None:
         self.proof = proof
         self._hunt = hunt
-        self._share = share
         self._choice = Choice(proof, hunt, epsilon, proves_one=proves_one)
         self._meetings = Meetings(proof, hunt, self._choice, share, nominations)
         self._finished: Done | None = None
@@ -104,24 +103,17 @@ class Exploring:
         """Let both sides go on with what is known, and say what they need."""
         if not self.proof.has_given:
             return self.proof.ask(room)
-        candidates: tuple[Drawn, ...] | None = ()
-        milestone_s = -1.0
-        while milestone_s != self._meetings.milestone_s:
-            milestone_s = self._meetings.milestone_s
-            candidates = () if self._meetings.search_waits else self._hunt.go_on(milestone_s)
-            if candidates is None:
-                return Again()
-            if candidates:
-                break
-            nomination = self._meetings.nomination(finished=self._finished is not None)
-            if nomination is not None:
-                return nomination
+        found = self._meetings.go_on_searching(proof_is_over=self._finished is not None)
+        if isinstance(found, Again | Nominate):
+            return found
         step = self._go_on_proving(room)
         if not isinstance(step, Make):
             return step
-        if candidates:
-            return Join(tuple(Joining(each) for each in candidates))
-        return self._both(room, step)
+        if found is not None:
+            return found
+        both = self._meetings.together(room, step)
+        over = not both.runs and not room.under_way
+        return self._finished if over and self._finished is not None else both
 
     def _go_on_proving(self, room: Room) -> Instruction:
         """Let the proof go on, but not past the next nomination."""
@@ -137,19 +129,6 @@ class Exploring:
             if step.reason.code != EPSILON_REACHED and not self._hunt.exhausted:
                 return Make([])
         return step
-
-    def _both(self, room: Room, step: Make) -> Instruction:
-        """The runs of both sides, first of the one that has had less than its share."""
-        found = [] if self._meetings.search_waits else self._hunt.requests(room.slots)
-        searching = [Wanted(request, ahead=place > 0) for place, request in enumerate(found)]
-        proving, searched = step.runs, set(map(pair_of, found))
-        behind = self._hunt.spent_s * (1.0 - self._share) <= self.proof.spent_s * self._share
-        first, second = (searching, proving) if behind else (proving, searching)
-        urgent = [*first[:1], *second[:1]] if first else [*second[:1]]
-        everything = _distinct([*urgent, *first[1:], *second[1:]], room.under_way)
-        if not everything and not room.under_way and self._finished is not None:
-            return self._finished
-        return Make(everything, enough=[each for each in step.enough if pair_of(each) not in searched])
 
     # -- where it stands -----------------------------------------------------------------------------------
 
@@ -175,13 +154,3 @@ class Exploring:
         """Nothing more will be asked."""
         self._hunt.close()
         self.proof.close()
-
-
-def _distinct(wanted: Iterable[Wanted], under_way: Iterable[Pair]) -> list[Wanted]:
-    """Each pair once, without those under way."""
-    found: dict[tuple[int, int], Wanted] = {}
-    busy = set(under_way)
-    for each in wanted:
-        if pair_of(each.request) not in busy:
-            found.setdefault(pair_of(each.request), each)
-    return list(found.values())

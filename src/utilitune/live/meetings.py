@@ -1,4 +1,4 @@
-"""The milestones at which search and proof wait for each other, and what passes between them there.
+"""How search and proof share the time: the milestones where they wait for each other, and what passes there.
 
 See `exploring` for the rule. A milestone follows from its number and from what the first look of search took,
 so only the number is kept.
@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from utilitune.live.asker import Nominate
+from utilitune.live.asker import Again, Join, Joining, Make, Nominate, Wanted, pair_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from utilitune.live.asker import Pair, Room
     from utilitune.live.choosing import Choice
     from utilitune.live.hunting import Hunt
     from utilitune.live.proof import Proof
@@ -75,13 +76,41 @@ class Meetings:
         """How far the proof may go before the milestone is passed."""
         return self.milestone_s * (1.0 - self._share) / self._share
 
-    def nomination(self, *, finished: bool) -> Nominate | None:
-        """What is to be nominated where both sides have come to the milestone; if nothing, it is passed.
+    def go_on_searching(self, *, proof_is_over: bool) -> Again | Nominate | Join | None:
+        """Let search go on with what is known, past every milestone where both sides have come to it.
 
         Args:
-            finished: Whether the proof has nothing left to do.
+            proof_is_over: Whether the proof has nothing left to do.
+
+        Returns:
+            What search asks for before anything else: time to think, a nomination, new configurations. None
+            if it asks for runs alone.
         """
-        if not self.search_waits or (not finished and self._proof.spent_s < self.limit_s):
+        milestone_s = -1.0
+        while milestone_s != self.milestone_s:
+            milestone_s = self.milestone_s
+            candidates = () if self.search_waits else self._hunt.go_on(milestone_s)
+            if candidates is None:
+                return Again()
+            if candidates:
+                return Join(tuple(Joining(each) for each in candidates))
+            if (nomination := self._nomination(proof_is_over=proof_is_over)) is not None:
+                return nomination
+        return None
+
+    def together(self, room: Room, proving: Make) -> Make:
+        """The runs of both sides, first of the one that has had less than its share of the seconds."""
+        found = [] if self.search_waits else self._hunt.requests(room.slots)
+        searching = [Wanted(request, ahead=place > 0) for place, request in enumerate(found)]
+        behind = self._hunt.spent_s * (1.0 - self._share) <= self._proof.spent_s * self._share
+        first, second = (searching, proving.runs) if behind else (proving.runs, searching)
+        runs = _distinct([*first[:1], *second[:1], *first[1:], *second[1:]], room.under_way)
+        searched = set(map(pair_of, found))
+        return Make(runs, enough=[each for each in proving.enough if pair_of(each) not in searched])
+
+    def _nomination(self, *, proof_is_over: bool) -> Nominate | None:
+        """What is to be nominated where both sides have come to the milestone; if nothing, it is passed."""
+        if not self.search_waits or (not proof_is_over and self._proof.spent_s < self.limit_s):
             return None
         best = self._best_now()
         if best is not None and self._proof.has_room_for_nominee(self._hunt.frontier):
@@ -111,3 +140,13 @@ class Meetings:
             self._choice.note(best)
             return None
         return self._stored[place] if place < len(self._stored) else best
+
+
+def _distinct(wanted: Iterable[Wanted], under_way: Iterable[Pair]) -> list[Wanted]:
+    """Each pair once, without those under way."""
+    found: dict[Pair, Wanted] = {}
+    busy = set(under_way)
+    for each in wanted:
+        if pair_of(each.request) not in busy:
+            found.setdefault(pair_of(each.request), each)
+    return list(found.values())

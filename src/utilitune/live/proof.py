@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from utilitune.live.asker import Again, Done, Join, Joining, Make, Wanted
+from utilitune.live.asker import Again, Done, Join, Make, Wanted
 from utilitune.live.entrants import BegunRuns, Entrants, at
 from utilitune.live.first_start import fresh_from, settled
 from utilitune.live.proved import Proved
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 
 ROUNDS_PER_QUESTION = 100_000
 """After so many rounds others get a word in, such as somebody who asks for a stop."""
-
-JOINING_TOGETHER = 32
-"""So many new configurations are stored at a time: a stop need not wait for all that are wanted."""
 
 
 class Proof(Proved):
@@ -67,14 +64,12 @@ class Proof(Proved):
         self._wanted = len(supply.given)
         self._taken = 0
         self._round_limit = ROUNDS_PER_QUESTION
-        self._stored: list[int] = []
         self._early: defaultdict[int, list[Ended]] = defaultdict(list)
 
     # -- events --------------------------------------------------------------------------------------------
 
     def restore(self, configurations: Sequence[ConfigurationRecord]) -> None:
         """Take over the configurations that are stored."""
-        self._stored = [record.index for record in configurations]
         self._supply.restore(configurations)
 
     def joined(self, number: int, drawn: Drawn) -> None:
@@ -138,7 +133,7 @@ class Proof(Proved):
         """
         engine = self.engine
         if self._taken < self._wanted:
-            return self._join()
+            return Join(self._supply.joining(self._taken, self._wanted))
         halt = engine.advance(PauseAt(self._round_limit, limit_s, self._supply.learn_at))
         if halt is Halt.DONE:
             return Done(engine.stop_reason())
@@ -148,19 +143,8 @@ class Proof(Proved):
             return Again()
         if halt is Halt.NEEDS_CONFIGURATIONS:
             self._wanted = self._taken + engine.missing_configurations
-            return self._join()
+            return Join(self._supply.joining(self._taken, self._wanted))
         return self._runs(room)
-
-    def _join(self) -> Join:
-        """The next configurations: stored ones and new ones apart, the given ones all together."""
-        first, stored = self._taken, self._stored
-        end = min(self._wanted, first + max(JOINING_TOGETHER, len(self._supply.given)))
-        if first < len(stored):
-            end = min(end, len(stored))
-        numbers = [stored[place] if place < len(stored) else None for place in range(first, end)]
-        return Join(
-            tuple(Joining(self._supply.draw(first + step), number) for step, number in enumerate(numbers))
-        )
 
     def _runs(self, room: Room) -> Make:
         """What is needed, and where there is room for more, what is likely to be needed soon."""

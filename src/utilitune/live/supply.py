@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.errors import MissingExtraError
+from utilitune.live.asker import Joining
 from utilitune.procedures.engine import Origin
 from utilitune.scenario.model import Population, RecordedSpec
 from utilitune.search.proposers.background import BackgroundProposals
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
     from utilitune.search.proposers.base import Proposals
     from utilitune.spaces import ParameterSpace
     from utilitune.store.base import Store
+
+JOINING_TOGETHER = 32
+"""So many new configurations are stored at a time: a stop need not wait for all that are wanted."""
 
 _NEVER = 2**62
 _ORIGINS = {
@@ -138,7 +142,7 @@ class ConfigurationSupply:
         self._draws = ListedDraws(space, seed, len(self.given)) if listed else RandomDraws(space, seed)
         self._proposing = proposing
         self._turns = Turns(0.0 if proposing is None else proposing.share)
-        self._stored: list[Drawn] = []
+        self._stored: list[Joining] = []
         self._drawn: list[Drawn] = []
         self._proposed = 0
 
@@ -150,15 +154,31 @@ class ConfigurationSupply:
     def restore(self, records: Iterable[ConfigurationRecord]) -> None:
         """Take over what was drawn before."""
         self._stored = [
-            Drawn(Assignment(record.assignment), _ORIGINS[record.origin], record.first_position)
+            Joining(
+                Drawn(Assignment(record.assignment), _ORIGINS[record.origin], record.first_position),
+                record.index,
+            )
             for record in records
         ]
 
     def draw(self, index: int) -> Drawn:
         """Configuration number `index`: one that was drawn already, or the next one."""
         if index == len(self._drawn):
-            self._keep(self._stored[index] if index < len(self._stored) else self._next(index))
+            self._keep(self._stored[index].drawn if index < len(self._stored) else self._next(index))
         return self._drawn[index]
+
+    def joining(self, first: int, wanted: int) -> tuple[Joining, ...]:
+        """The next configurations: stored ones and new ones apart, the given ones all together.
+
+        Args:
+            first: How many have joined.
+            wanted: How many shall have joined in the end.
+        """
+        end = min(wanted, first + max(JOINING_TOGETHER, len(self.given)))
+        if first < len(self._stored):
+            end = min(end, len(self._stored))
+            return tuple(Joining(self.draw(place), self._stored[place].number) for place in range(first, end))
+        return tuple(Joining(self.draw(place)) for place in range(first, end))
 
     def learn(self) -> None:
         """The procedure has paused: let the model learn from what it has consumed, if that is enough."""

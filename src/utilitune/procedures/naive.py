@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.domain import Progress, RunRequest, StopReason, require_positive, require_probability
+from utilitune.domain import (
+    Progress,
+    RunRequest,
+    StopReason,
+    require_delta,
+    require_positive,
+    require_probability,
+)
 from utilitune.domain.compiled import compiled
 from utilitune.domain.stopping import NOT_STOPPED, epsilon_reached
 from utilitune.errors import UsageError
@@ -74,7 +81,7 @@ class NaiveEngine:
         captime_s: float,
         configurations: int,
     ) -> None:
-        require_probability("delta", delta)
+        require_delta(delta)
         require_probability("epsilon", epsilon)
         require_positive("the captime of Naive", captime_s)
         worth = float(utility(captime_s))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from utilitune.data import RuntimeMatrix
-from utilitune.domain import DEFAULT_DELTA, require_positive, require_probability
+from utilitune.domain import DEFAULT_DELTA, require_delta, require_positive, require_probability
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.captime import Doubling
 from utilitune.procedures.engine import Origin, PauseAt
@@ -97,7 +97,7 @@ class ProcedureSpec:
         _known("doubling rule", self.doubling, _DOUBLING)
         _known("accounting", self.accounting, _ACCOUNTING)
         _known("population", self.population, _POPULATIONS)
-        require_probability("delta", self.delta)
+        require_delta(self.delta)
         if self.captime0_s is not None:
             require_positive("the first captime", self.captime0_s)
         if self.growth is not None:

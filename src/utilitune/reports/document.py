@@ -283,7 +283,7 @@ def about(store: StoreReader, task: Task) -> dict[str, Any]:
             "utility in words": _utility_words(task),
             "objective": scenario.objective.value,
             "procedure": scenario.procedure,
-            "δ": f"{scenario.delta:g}",
+            "δ": str(scenario.delta),
             "training instances": "without end" if count is None else f"{count:,}",
             "the promise is about": "exactly these instances"
             if Sharing.of(store).population

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
-from utilitune.domain import DEFAULT_DELTA, percent_kept, require_positive, require_probability
+from utilitune.domain import DEFAULT_DELTA, probability_kept, require_delta, require_positive
 from utilitune.errors import StoreError, UsageError
 from utilitune.live.reusing import condition_of
 from utilitune.procedures.bounds.every_utility import (
@@ -210,7 +210,7 @@ class WhatIf:
         condition: str = "",
     ) -> None:
         self.configurations = len(runs)
-        self.delta = require_probability("delta", delta)
+        self.delta = require_delta(delta)
         self.population = population
         self.assignments = tuple(assignments)
         self.condition = condition
@@ -253,8 +253,8 @@ class WhatIf:
         """What is proved, in words."""
         over = "mean utility over exactly these instances" if self.population else "expected utility"
         claim = (
-            f"With probability {percent_kept(self.delta)} % every line is right, and would be for any other "
-            f"{self.any_other} too: the configuration named is within its ε of the best of the "
+            f"With probability {probability_kept(self.delta)} every line is right, and would be for any "
+            f"other {self.any_other} too: the configuration named is within its ε of the best of the "
             f"{self.configurations} of this run, of which {self._ran} were run, in {over}. This is a promise "
             "of its own, with its own δ; it says nothing about other configurations."
         )

@@ -17,8 +17,8 @@ from utilitune.domain import (
     Measure,
     Objective,
     RunStatus,
+    require_delta,
     require_positive,
-    require_probability,
 )
 from utilitune.domain.stopping import Audience, Budget
 from utilitune.errors import ScenarioError
@@ -324,7 +324,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         require_positive("the smallest captime", self.captime0_s)
-        require_probability("delta", self.delta)
+        require_delta(self.delta)
         if self.max_captime_s is not None and self.max_captime_s < self.captime0_s:
             raise ScenarioError(
                 f"the largest captime, {self.max_captime_s:g} s, is below the smallest, {self.captime0_s:g} s"

@@ -124,11 +124,13 @@ class Table:
             raise self.problem(key, f"{self._shown(key)} must be a finite number, not {value}")
         return None if value is None else float(value)
 
-    def share(self, key: str) -> float | None:
-        """A number strictly between 0 and 1, or None."""
+    def share(self, key: str, least: float = 0.0) -> float | None:
+        """A number strictly between 0 and 1 and not below a bound, or None."""
         value = self.number(key)
         if value is not None and not 0 < value < 1:
             raise self.problem(key, f"{self._shown(key)} must lie strictly between 0 and 1, not {value:g}")
+        if value is not None and value < least:
+            raise self.problem(key, f"{self._shown(key)} must be at least {least:g}, not {value}")
         return value
 
     def duration(self, key: str) -> float | None:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import DEFAULT_DELTA, Measure, RunStatus
+from utilitune.domain import DEFAULT_DELTA, SMALLEST_DELTA, Measure, RunStatus
 from utilitune.errors import Mistakes, ScenarioError, UtilituneError
 from utilitune.errors.outside import is_file
 from utilitune.scenario.instance_reader import read_instances
@@ -365,7 +365,7 @@ def _limits(table: Table) -> dict[str, Any]:
 
 def _promise_and_budget(top: Table) -> tuple[float, StopRules]:
     promise, budget = top.table("promise"), top.table("budget")
-    delta = _or(promise.share("delta"), DEFAULT_DELTA)
+    delta = _or(promise.share("delta", least=SMALLEST_DELTA), DEFAULT_DELTA)
     stop = StopRules(
         epsilon=promise.share("epsilon"),
         gamma=promise.share("gamma"),

@@ -33,6 +33,31 @@ class Worker:
     sent: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """Something whose version must be the same on a worker."""
+
+    what: str
+    read: Callable[..., str]
+    arguments: tuple[str, ...] = ()
+
+    def problem(self, ours: str, theirs: object) -> str:
+        if isinstance(theirs, BaseException):
+            return f"has no {self.what}: install version {ours} there"
+        return f"has {self.what} {theirs}, and this is {ours}: install the same on both"
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Our own sources, whose digest must be the same on a worker."""
+
+    read: Callable[..., str]
+    arguments: tuple[()] = ()
+
+    def problem(self, _ours: str, _theirs: object) -> str:
+        return "has other sources of the same Utilitune version: install the same on both"
+
+
 class Roster:
     """The workers of a cluster.
 
@@ -160,22 +185,16 @@ class Roster:
         from utilitune.execution.cluster.making import sources
 
         problems: dict[str, str] = {}
-        for what, function, arguments in (
-            ("Python", platform.python_version, ()),
-            ("Utilitune", importlib.metadata.version, ("utilitune",)),
-            ("", sources, ()),
+        for same in (
+            _Version("Python", platform.python_version),
+            _Version("Utilitune", importlib.metadata.version, ("utilitune",)),
+            _Sources(sources),
         ):
-            ours = function(*arguments)
-            answers = await self.call(function, *arguments, workers=addresses)
+            ours = same.read(*same.arguments)
+            answers = await self.call(same.read, *same.arguments, workers=addresses)
             for address, theirs in answers.items():
-                if theirs == ours or isinstance(theirs, OSError):  # the same, or gone again
-                    continue
-                problem = f"has {what} {theirs}, and this is {ours}: install the same on both"
-                if not what:
-                    problem = "has other sources of the same Utilitune version: install the same on both"
-                elif isinstance(theirs, BaseException):
-                    problem = f"has no {what}: install version {ours} there"
-                problems.setdefault(address, f"the worker {address} {problem}")
+                if theirs != ours and not isinstance(theirs, OSError):  # else the same, or gone again
+                    problems.setdefault(address, f"the worker {address} {same.problem(ours, theirs)}")
         return problems
 
     def _compare_speeds(self) -> None:

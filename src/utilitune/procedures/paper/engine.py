@@ -17,6 +17,7 @@ from utilitune.domain import (
     Progress,
     RunRequest,
     StopReason,
+    require_delta,
     require_positive,
     require_probability,
 )
@@ -72,7 +73,7 @@ class PaperSettings:
     gamma: float | None = None
 
     def __post_init__(self) -> None:
-        require_probability("delta", self.delta)
+        require_delta(self.delta)
         require_positive("the first captime", self.captime0_s)
         if self.epsilon is not None:
             require_probability("epsilon", self.epsilon)

@@ -22,7 +22,7 @@ import numpy as np
 from utilitune.domain.compiled import compiled
 from utilitune.procedures.bounds.paired import lowered_difference
 from utilitune.procedures.wager.observation import observations, position_of
-from utilitune.procedures.wager.state import NO_LEVEL, NOT_RUN
+from utilitune.procedures.wager.state import NO_LEVEL, level_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,33 +39,42 @@ def gaps_to_default(play: Play, answer: int, count: int, *, known: bool) -> tupl
         count: How many arms there are.
         known: Whether the default is known to its end wherever another configuration is.
     """
-    default = play.rules.default
-    return _gap(play, answer, default, count, known), _gap(play, default, answer, count, known)
+    return _gaps(play, answer, play.rules.default, count, known)
 
 
 @compiled
-def _gap(play: Play, i: int, b: int, count: int, known: bool) -> float:
-    """An upper bound on U_i − U_b, one of them being the default, at the share of gains over it."""
+def _gaps(play: Play, b: int, d: int, count: int, known: bool) -> tuple[float, float]:
+    """Upper bounds on U_b − U_d and on U_d − U_b, d being the default, at the share of gains over it."""
     arms = play.arms
-    if arms[i].row == arms[b].row:
-        return 0.0
-    if arms[i].ungauged or arms[b].ungauged or play.shares.gain == 0.0:
-        return 1.0
-    positions = _positions(play, i, b, count)
-    one, other = _levels(play, i, count, positions), _levels(play, b, count, positions)
-    if known and i == play.rules.default:
-        one = np.where(other != NO_LEVEL, play.grid.captime_s.size - 1, one)
-    elif known:
-        other = np.where(one != NO_LEVEL, play.grid.captime_s.size - 1, other)
-    values = 1.0 - _looks(play, i, positions, one)[1] + _looks(play, b, positions, other)[0]
-    threshold = 1.0 / (play.shares.gain * min(arms[i].weight, arms[b].weight))
-    together = np.flatnonzero((one != NO_LEVEL) & (other != NO_LEVEL))
+    if arms[b].row == arms[d].row:
+        return 0.0, 0.0
+    if arms[b].ungauged or arms[d].ungauged or play.shares.gain == 0.0:
+        return 1.0, 1.0
+    positions = _positions(play, b, d, count)
+    of_b, of_d = _levels(play, b, count, positions), _levels(play, d, count, positions)
+    if known:
+        of_d = np.where(of_b != NO_LEVEL, play.grid.captime_s.size - 1, of_d)
+    x_b, y_b = _looks(play, b, positions, of_b)
+    x_d, y_d = _looks(play, d, positions, of_d)
+    together = np.flatnonzero((of_b != NO_LEVEL) & (of_d != NO_LEVEL))
+    shared = int(together[-1] + 1) if together.size else 0
+    threshold = 1.0 / (play.shares.gain * min(arms[b].weight, arms[d].weight))
+    population = play.rules.population
+    return (
+        _bound(1.0 - y_b + x_d, shared, population, threshold),
+        _bound(1.0 - y_d + x_b, shared, population, threshold),
+    )
+
+
+@compiled
+def _bound(values: NDArray[np.float64], shared: int, population: int, threshold: float) -> float:
+    """An upper bound on a difference, from the values up to the last one that both have, or from all."""
     bound = 1.0
-    if together.size:
-        bound = lowered_difference(values[: together[-1] + 1], play.rules.population, bound, threshold)
-    if play.rules.population == 0:
+    if shared > 0:
+        bound = lowered_difference(values[:shared], population, bound, threshold)
+    if population == 0:
         return bound  # on a sample, what one did alone tells next to nothing about the difference
-    return lowered_difference(values, play.rules.population, bound, threshold)
+    return lowered_difference(values, population, bound, threshold)
 
 
 @compiled
@@ -99,20 +108,19 @@ def _known_until(play: Play, i: int, count: int) -> int:
 @compiled
 def _levels(play: Play, i: int, count: int, positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """How long the configuration of arm i was looked at on these positions, by any arm that stands for it."""
-    arms, levels_run = play.arms, play.levels_run
+    arms = play.arms
     known = np.full(positions.max() + 1 if positions.size else 0, NO_LEVEL)
     for k in range(count):
         if arms[k].row != arms[i].row:
             continue
-        for j in range(arms[k].runs):
-            position = position_of(play, k, j)
-            if position < known.size:
-                known[position] = max(known[position], int(levels_run[arms[k].block + j]))
-        if arms[k].aside >= 0:
+        if arms[k].order == 0:
             for position in range(known.size):
-                level = levels_run[arms[k].aside + position]
-                if level != NOT_RUN:
-                    known[position] = max(known[position], int(level))
+                known[position] = max(known[position], level_at(play, k, position))
+        else:
+            for j in range(arms[k].runs):
+                position = position_of(play, k, j)
+                if position < known.size:
+                    known[position] = max(known[position], int(play.levels_run[arms[k].block + j]))
     return known[positions]
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from utilitune.domain import require_positive, require_probability
+from utilitune.domain import require_delta, require_positive, require_probability
 from utilitune.errors import UsageError
 from utilitune.procedures.wager.growth import Adaptive
 
@@ -56,7 +56,7 @@ class WagerSettings:
     listed: bool = False
 
     def __post_init__(self) -> None:
-        require_probability("delta", self.delta)
+        require_delta(self.delta)
         if self.epsilon is not None:
             require_probability("epsilon", self.epsilon)
         if self.gamma is not None:
