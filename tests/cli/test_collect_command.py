@@ -21,6 +21,12 @@ def test_a_small_collection_and_its_second_start(tmp_path):
     assert matrix.feature_names == ("alpha",)
     assert (tmp_path / "scenario.collect").is_dir()
 
+    for command in ("best", "show"):
+        with pytest.raises(StoreError, match="holds a collection, which looks for no best configuration"):
+            invoke(command, tmp_path / "scenario.collect")
+    asked = invoke("whatif", tmp_path / "scenario.collect", "--utility", "uniform(1s)")
+    assert "configuration 0" in asked.stdout or "configuration 1" in asked.stdout
+
     (tmp_path / "scenario.npz").unlink()
     assert invoke("collect", toy.scenario, *options).stdout == result.stdout
     assert np.array_equal(read_matrix(tmp_path / "scenario.npz").runtimes_s, matrix.runtimes_s)

@@ -22,7 +22,8 @@ from utilitune.certificate.content import (
 )
 from utilitune.certificate.retracing import retraced
 from utilitune.certificate.selecting import selected
-from utilitune.errors import StoreError, UsageError
+from utilitune.errors import UsageError
+from utilitune.live.places import unanswered
 from utilitune.live.reusing import condition_of
 from utilitune.live.task import Task
 from utilitune.scenario.model import ListedInstances
@@ -50,7 +51,7 @@ def certify(store: StoreReader) -> dict[str, Any]:
     rules = _checked_rules(task, store)
     retrace = retraced(task, store)
     if retrace is None:
-        raise StoreError("this run has made no progress yet: let it run a little longer")
+        raise unanswered(store, "made no progress")
     objective = task.scenario.objective.value
     numbers = _numbers(retrace)
     rows = [

@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from utilitune.domain import RunOutcome, RunStatus, require_positive
-from utilitune.errors import ScenarioError, StoreError, UsageError
+from utilitune.errors import ScenarioError, UsageError
 from utilitune.live.grid import Grid, complete
 from utilitune.live.live_run import crowding
+from utilitune.live.places import unanswered
 from utilitune.live.resampling import CONFIDENCE, Interval, hull, interval_of, resampled_means
 from utilitune.live.task import Task
 from utilitune.procedures.bounds.interval import mean_interval
@@ -395,7 +396,7 @@ def plan_evaluation(
     records = {record.index: record for record in store.configurations()}
     last = store.last_progress()
     if not records or (configuration is None and last is None):
-        raise StoreError("this run has no answer yet: let it run a little longer")
+        raise unanswered(store)
     wanted = last.progress.best_index if configuration is None and last is not None else configuration
     if wanted is None or wanted not in records:
         raise UsageError(f"there is no configuration {wanted}: this run knows 0 to {max(records)}")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 -- the command line reads the annotations at run time
+from typing import TYPE_CHECKING
 
-from utilitune.errors import UsageError
+from utilitune.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from utilitune.store.base import StoreReader
 
 
 def default_folder(scenario: Path) -> Path:
@@ -23,3 +27,19 @@ def run_folder(place: Path) -> Path:
             f"--folder; start it with 'utilitune run {place}', or name the folder"
         )
     return folder
+
+
+def unanswered(store: StoreReader, what: str = "no answer") -> StoreError:
+    """Why there is nothing to answer with: the run has just begun, or it is a collection, which never has it.
+
+    Args:
+        store: The run.
+        what: What there is not.
+    """
+    sessions = store.sessions()
+    if store.configurations() and not any("procedure" in session.settings for session in sessions):
+        return StoreError(
+            "this folder holds a collection, which looks for no best configuration: 'utilitune whatif' says "
+            "which one of it is the best, and 'utilitune replay' lets a procedure look for it in the matrix"
+        )
+    return StoreError(f"this run has {what} yet: let it run a little longer")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from utilitune.domain import RunStatus, no_promise
 from utilitune.errors import MissingExtraError, StoreError
 from utilitune.live.above import reports
-from utilitune.live.places import run_folder
+from utilitune.live.places import run_folder, unanswered
 from utilitune.live.reusing import condition_of
 from utilitune.live.rows import named_rows
 from utilitune.live.standing import standing_of
@@ -89,14 +89,14 @@ class RunResult:
         """
         points = tuple(record.progress for record in store.trajectory())
         if final is None and not points:
-            raise StoreError("this run has made no progress yet: let it run a little longer")
+            raise unanswered(store, "made no progress")
         progress = points[-1] if final is None else final
         task = task or Task.stored(store)
         scenario = task.scenario
         phases = store.phases()
         configurations = store.configurations()  # last: a run at work stores them before all that names them
         if not configurations:
-            raise StoreError("this run has no configuration yet: let it run a little longer")
+            raise unanswered(store, "no configuration")
         if progress.best_index >= len(configurations):
             raise StoreError(
                 "this run folder is damaged: its answer is no configuration of it; restore a copy"

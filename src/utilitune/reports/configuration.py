@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utilitune.errors import StoreError, TargetError, UsageError
+from utilitune.errors import TargetError, UsageError
+from utilitune.live.places import unanswered
 from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.standing.worths import Estimate, Sharing, estimate, fill, kind_numbers
 from utilitune.live.task import Task, task_text
@@ -134,13 +135,13 @@ def _chosen(
     store: StoreReader, records: Sequence[ConfigurationRecord], which: int | str
 ) -> ConfigurationRecord:
     if not records:
-        raise StoreError("this run has no configuration yet: let it run a little longer")
+        raise unanswered(store, "no configuration")
     if which == NAMED_DEFAULT:
         return records[DEFAULT]
     if which == BEST:
         last = store.last_progress()
         if last is None:
-            raise StoreError("this run has no answer yet: let it run a little longer")
+            raise unanswered(store)
         return records[last.progress.best_index]
     text = str(which).removeprefix("#")
     if not (text.isascii() and text.isdigit()) or int(text) >= len(records):

@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 
 from utilitune.domain import DEFAULT_DELTA, probability_kept, require_delta, require_positive
-from utilitune.errors import StoreError, UsageError
+from utilitune.errors import UsageError
+from utilitune.live.places import unanswered
 from utilitune.live.reusing import condition_of
 from utilitune.procedures.bounds.every_utility import (
     CensoredRuns,
@@ -373,7 +374,7 @@ def _from_store(
 ) -> WhatIf:
     configurations = store.configurations()
     if not configurations:
-        raise StoreError("this run has no configuration yet: let it run a little longer")
+        raise unanswered(store, "no configuration")
     chosen = float(store.snapshot.scenario["delta"]) if delta is None else delta
     shares = _shares(store, configurations, chosen)
     facts = _Facts(
