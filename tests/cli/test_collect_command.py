@@ -46,6 +46,14 @@ def test_more_instances_than_there_are_leave_nothing_behind(tmp_path):
     assert not (tmp_path / "scenario.collect").exists()
 
 
+def test_more_runs_than_anybody_can_wait_for_are_refused(tmp_path):
+    """So many configurations were drawn without end, and nothing was said."""
+    toy = Toy.write(tmp_path)
+    with pytest.raises(UsageError, match="× 40 instances are more than 100,000,000 runs: record fewer"):
+        invoke("collect", toy.scenario, "--configurations", "9" * 40, "--captime", "1s")
+    assert not (tmp_path / "scenario.collect").exists()
+
+
 def test_a_changed_scenario_is_told_how_to_record_afresh(tmp_path):
     toy = Toy.write(tmp_path)
     options = ("--configurations", "1", "--instances", "1", "--workers", "1")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,6 +42,28 @@ def test_nothing_is_overwritten(tmp_path: Path):
     with pytest.raises(UsageError, match="left as it is"):
         init(tmp_path, "sat")
     assert (tmp_path / "scenario.toml").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["\udcff", "a\nb\x1b[31m", "  ", "$(touch pwned)"])
+def test_a_folder_may_have_any_name(tmp_path: Path, name: str):
+    """One that is no text ended in a traceback, and no shell understood the command to go on with."""
+    result = CliRunner().invoke(app(), [str(tmp_path / name), "--template", "python"])
+    assert result.exit_code == 0
+    assert read_scenario(tmp_path / name / "scenario.toml").name.isprintable()
+    words = subprocess.run(
+        ["/bin/bash", "-c", f"printf '%s\\0' {result.output.split('utilitune check')[1]}"],
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert words == os.fsencode(tmp_path / name / "scenario.toml") + b"\0"
+
+
+def test_links_that_go_round_and_empty_templates_are_refused(tmp_path: Path):
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(UsageError, match="cannot write to"):
+        CliRunner().invoke(app(), [str(tmp_path / "loop"), "-t", "sat"], catch_exceptions=False)
+    with pytest.raises(UsageError, match="no template ''"):
+        CliRunner().invoke(app(), [str(tmp_path), "-t", ""], catch_exceptions=False)
 
 
 def test_a_companion_file_is_not_overwritten_either(tmp_path: Path):

@@ -114,6 +114,17 @@ def test_the_command_writes_beside_the_run(tmp_path: Path):
     assert set(facts["answer"]["forms"]) == {"command", "json", "toml", "irace", "smac"}
 
 
+def test_it_does_so_for_somebody_who_stands_in_the_run_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """It was a traceback: "." has no name that a suffix could be changed of."""
+    toy = Toy.write(tmp_path)
+    toy.run()
+    monkeypatch.chdir(toy.folder)
+    assert "Wrote" in invoke("report", ".").stdout
+    assert toy.folder.with_suffix(".html").is_file()
+
+
 @pytest.mark.parametrize("name", ["report.pdf", "nowhere/report.html"])
 def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path, name: str):
     toy = Toy.write(tmp_path)

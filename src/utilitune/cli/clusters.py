@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -40,7 +41,7 @@ def placed(scenario: Scenario, cluster: str | None, workers: int | None = None) 
 
     if cluster is not None:
         path = Path(cluster)
-        scenario = replace(scenario, cluster=str(path.resolve()) if path.suffix == ".toml" else cluster)
+        scenario = replace(scenario, cluster=os.path.realpath(path) if path.suffix == ".toml" else cluster)
     if Task(scenario).cluster is not None and workers is not None:
         raise UsageError("a cluster says itself how many runs it makes at once: leave --workers out")
     return scenario

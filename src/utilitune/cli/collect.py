@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utilitune.cli.clusters import Captime, ClusterPlace, Workers, placed
+from utilitune.cli.places import beside
 from utilitune.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -53,14 +54,14 @@ def collect(
     from utilitune.scenario import read_scenario
     from utilitune.utility import format_duration, parse_duration
 
-    target = output or scenario.with_suffix(".npz")
-    check_writable(target, (".npz",))
     told = placed(read_scenario(scenario), cluster, workers)
+    target = output or beside(scenario, ".npz")
+    check_writable(target, (".npz",))
     captime_s = None if captime is None else parse_duration(captime)
     size: GridSize = plan_size(told, configurations, instances, captime_s)
     try:
         with run_bar("runs") as show:
-            matrix = record(told, target.with_suffix(".collect"), size, workers, show)
+            matrix = record(told, beside(target, ".collect"), size, workers, show)
     except KeyboardInterrupt:
         say("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +11,7 @@ import typer
 
 from utilitune.cli.terminal import is_terminal, say
 from utilitune.errors import UsageError, UtilituneError
+from utilitune.errors.outside import printable, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,8 +54,8 @@ def init(
     if template is None and not is_terminal():
         raise UsageError(f"choose what to start from: {_WITHOUT_QUESTIONS}")
     _refuse_existing(folder / SCENARIO_FILE)
-    name = folder.resolve().name or "my-scenario"
-    kind, answers = (template, _default_answers(name)) if template else _asked(name, folder)
+    name = printable(Path(os.path.abspath(folder)).name) or "my-scenario"  # noqa: PTH100 - links may go round
+    kind, answers = _asked(name, folder) if template is None else (template, _default_answers(name))
     written = {SCENARIO_FILE: starter_scenario(kind, answers), **companion_files(kind)}
     for file_name in written:
         _refuse_existing(folder / file_name)
@@ -66,7 +67,7 @@ def init(
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
     path = folder / SCENARIO_FILE
     say(f"Wrote {' and '.join(str(folder / file_name) for file_name in written)}.")
-    say(f"Edit it, then try one run with: utilitune check {shlex.quote(str(path))}")
+    say(f"Edit it, then try one run with: utilitune check {shell_word(str(path))}")
 
 
 def _refuse_existing(path: Path) -> None:
@@ -151,13 +152,11 @@ def _is_there(text: str) -> bool:
 
 def _from_folder(text: str, folder: Path, *, is_program: bool = False) -> str:
     """A path that the user wrote, seen from the folder of the scenario; names of programs stay names."""
-    import os
-
     if not text or Path(text).is_absolute() or (is_program and "/" not in text):
         return text
     if not Path(text).parent.exists() and not _is_there(text):
         return text
-    seen = os.path.relpath(Path.cwd() / text, folder.resolve())
+    seen = os.path.relpath(Path.cwd() / text, os.path.realpath(folder))
     return f"./{seen}" if is_program and "/" not in seen else seen
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from utilitune.cli.grouping import grouped
+from utilitune.cli.places import beside
 from utilitune.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def peer(
     player = peer_named(name, given)
     player.require_installed()
     told = understanding.told(scenario)
-    place = folder or scenario.with_suffix(f".{name}.run")
+    place = folder or beside(scenario, f".{name}.run")
     with _watching(name) as show:
         result = play_live(told, player, budget.of(told), folder=place, workers=workers, on_progress=show)
     print_result(result)

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from utilitune.cli.texts import FOLDER_HELP
-from utilitune.live.places import default_folder, run_folder
+from utilitune.live.places import beside, default_folder, run_folder
 
-__all__ = ["RunPlace", "default_folder"]
+__all__ = ["RunPlace", "beside", "default_folder"]
 
 
 def _found(place: Path) -> Path:

@@ -11,6 +11,7 @@ import typer
 
 from utilitune.cli.clusters import placed
 from utilitune.cli.grouping import grouped
+from utilitune.cli.places import beside
 from utilitune.cli.run import GoalOptions, WayOptions, earlier_runs, work_with
 
 if TYPE_CHECKING:
@@ -52,17 +53,20 @@ def prove(
     told = placed(understanding.told(scenario), how.cluster, how.workers)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
     settings = replace(settings, found=read_configuration(configuration, told.space))
-    place = folder or scenario.with_suffix(".proof")
+    place = folder or beside(scenario, ".proof")
     work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
 
 
 def read_configuration(path: Path, space: ParameterSpace) -> Assignment:
     """The configuration in a file; what 'utilitune best --format json' prints is understood too."""
     from utilitune.errors import UsageError, UtilituneError
+    from utilitune.scenario.source import read_text
 
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        values = json.loads(read_text(path, "it"))
+    except UtilituneError as error:
+        raise UsageError(f"the configuration cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"the configuration {path} cannot be read as JSON: {error}") from None
     if isinstance(values, dict) and isinstance(values.get("best"), dict):
         values = values["best"]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from utilitune.cli.places import RunPlace
+from utilitune.cli.places import RunPlace, beside
 from utilitune.cli.terminal import say
 
 
@@ -35,7 +35,7 @@ def report(
     from utilitune.reports.page import html_report
     from utilitune.store import read_run_folder
 
-    path = output or folder.with_suffix(".html")
+    path = output or beside(folder, ".html")
     check_writable(path, (".html", ".htm"))
     with contextlib.closing(read_run_folder(folder)) as store:
         text = html_report(store, folder)

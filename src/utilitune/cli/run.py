@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -45,12 +46,16 @@ class GoalOptions:
         """Settings in which every goal that was given replaces the scenario's."""
         from utilitune.domain import require_whole
         from utilitune.domain.stopping import Audience
+        from utilitune.errors import UsageError
+        from utilitune.scenario.toml_reader import SMALLEST_GAMMA
         from utilitune.utility import parse_duration
 
         spec, budget = settings.specification, replace(settings.budget, audience=Audience.COMMAND_LINE)
         if self.epsilon is not None:
             spec = replace(spec, epsilon=self.epsilon)
         if self.gamma is not None:
+            if 0 < self.gamma < SMALLEST_GAMMA:
+                raise UsageError(f"gamma must be at least {SMALLEST_GAMMA:g}, not {self.gamma}")
             spec = replace(spec, gamma=self.gamma)
         if self.max_time is not None:
             budget = replace(budget, max_time_s=parse_duration(self.max_time))
@@ -132,7 +137,7 @@ def earlier_runs(settings: RunSettings, reuse: Path | None, place: Path, told: S
 
     if reuse is None:
         return settings
-    if reuse.resolve() == place.resolve():
+    if os.path.realpath(reuse) == os.path.realpath(place):
         raise UsageError(f"{reuse} is the run itself, whose runs count anyway: leave --reuse out")
     return replace(settings, earlier=_earlier(reuse, told))
 

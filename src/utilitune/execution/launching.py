@@ -20,6 +20,7 @@ import sys
 from utilitune.execution import wire
 
 CPU_BACKSTOP_S = 5
+_LONGEST_LIMIT_S = 2.0**60  # the system counts these seconds in 64 bits
 _LONGEST_SHEBANG = 256
 _DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGXCPU, signal.SIGINT, signal.SIGTERM)
 _FORK_SERVER = os.path.join(os.path.dirname(__file__), "forkserver.py")  # noqa: PTH118, PTH120 (pathlib would slow every supervisor's start)
@@ -80,7 +81,9 @@ class Launcher:
         try:
             self._enter(job["directory"])
             if captime_s is not None and not hasattr(resource, "prlimit"):
-                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(captime_s), previous[1]))
+                resource.setrlimit(
+                    resource.RLIMIT_CPU, (math.ceil(min(captime_s, _LONGEST_LIMIT_S)), previous[1])
+                )
             return os.posix_spawn(
                 _located(argv[0], environment.get("PATH")),
                 argv,
@@ -220,7 +223,7 @@ def raise_cpu_limit(pid: int, captime_s: float | None, larger_s: float | None) -
 
 
 def _backstop_s(captime_s: float) -> int:
-    return math.ceil(captime_s) + CPU_BACKSTOP_S
+    return math.ceil(min(captime_s, _LONGEST_LIMIT_S)) + CPU_BACKSTOP_S
 
 
 def _limit_cpu(pid: int, captime_s: float) -> None:

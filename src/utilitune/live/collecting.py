@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from utilitune.store.base import Store
 
 
+MOST_RUNS = 10**8
+"""A collection may have so many runs. At a second each, one worker makes them in three years."""
+
+
 @dataclass(frozen=True, slots=True)
 class GridSize:
     """How much to record.
@@ -62,6 +66,11 @@ class GridSize:
             if getattr(self, name) < 1:
                 raise UsageError(f"the number of {name} must be at least 1, not {getattr(self, name)}")
         require_positive("the captime", self.captime_s)
+        if self.configurations * self.instances > MOST_RUNS:
+            raise UsageError(
+                f"{self.configurations} configurations × {self.instances} instances are more than "
+                f"{MOST_RUNS:,} runs: record fewer"
+            )
 
 
 def plan_size(

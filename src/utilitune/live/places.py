@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 -- the command line reads the annotations at run time
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import StoreError, UsageError
@@ -13,7 +14,14 @@ if TYPE_CHECKING:
 
 def default_folder(scenario: Path) -> Path:
     """Where the run of a scenario is kept if nobody says where."""
-    return scenario.with_suffix(".run")
+    return beside(scenario, ".run")
+
+
+def beside(place: Path, suffix: str) -> Path:
+    """What lies beside a file or folder and is named after it, with another suffix."""
+    if place.name in ("", ".."):
+        place = Path(os.path.abspath(place))  # noqa: PTH100 - a link may lead nowhere
+    return place.parent / f"{place.stem}{suffix}"
 
 
 def run_folder(place: Path) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import stat
 import tomllib
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -197,8 +198,11 @@ class Table:
 
 
 def read_text(path: Path, what: str) -> str:
-    """The text of a UTF-8 file, or a sentence on why there is none."""
+    """The text of a UTF-8 file, or a sentence on why there is none; a pipe might never end."""
     try:
+        mode = path.stat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise ScenarioError(f"{what} must be a file, but this is a pipe or a device", path=path)
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ScenarioError(f"{what} does not exist; check the path", path=path) from None
