@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import time
 from dataclasses import fields, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -278,3 +280,38 @@ def test_draws_that_repeat_others_are_never_asked_for_ahead():
         table = tuner.to_pandas()
         assert len(table) == tuner.progress.runs > 0
         assert not table.duplicated(["configuration", "position", "captime_s"]).any()
+
+
+@pytest.mark.parametrize("value", [None, "x", 3, object(), ()])
+def test_only_a_trial_can_be_told_or_forgotten(value: Any):
+    with tuner() as search:
+        with pytest.raises(UsageError, match="not asked for"):
+            search.tell(value, 1.0)
+        with pytest.raises(UsageError, match="only a trial that was asked for can be forgotten"):
+            search.forget(value)
+
+
+@pytest.mark.parametrize("count", [0, -1, 0.5, "3", None, math.nan])
+def test_a_number_of_trials_is_a_whole_number(count: Any):
+    with tuner() as search, pytest.raises(UsageError, match="must be a whole number of at least 1"):
+        search.ask(count)
+
+
+def test_whole_numbers_of_numpy_count_as_such():
+    with tuner() as search:
+        assert len(search.ask(np.int64(2))) == 2
+
+
+def test_forgetting_after_the_end_does_no_harm():
+    with tuner() as search:
+        (trial,) = search.ask()
+    search.forget(trial)
+
+
+def test_a_runtime_beyond_all_numbers_and_an_empty_status_are_refused():
+    with tuner() as search:
+        (trial,) = search.ask()
+        with pytest.raises(UsageError, match="a runtime must be a number of seconds"):
+            search.tell(trial, 10**400)
+        with pytest.raises(UsageError, match="there is no status ''"):
+            search.tell(trial, 1.0, "")

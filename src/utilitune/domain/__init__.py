@@ -322,5 +322,5 @@ def require_positive(name: str, value: float) -> float:
 
 def require_whole(name: str, value: int, least: int = 1) -> None:
     """Refuse a value that is not a whole number of at least `least`."""
-    if not isinstance(value, int) or value < least:
+    if not hasattr(value, "__index__") or value < least:  # an int, or one of numpy
         raise UsageError(f"{name} must be a whole number of at least {least}, not {value}")

@@ -7,17 +7,17 @@ every other run, and so is the promise.
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason
+from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason, require_whole
 from utilitune.domain.stopping import interrupted
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.live.asker import pair_of
-from utilitune.live.configuring import Settings, Space, scenario_around
+from utilitune.live.configuring import Space, scenario_around
 from utilitune.live.live_run import LiveRun
 from utilitune.live.result import RunResult, load
 from utilitune.live.reusing import condition_of
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import Progress, RunRequest
     from utilitune.live.asker import Make, Pair, Wanted
+    from utilitune.live.call_settings import Settings
     from utilitune.utility import Utility
 
 _STATUSES = tuple(status.value for status in RunStatus)
@@ -123,8 +124,7 @@ class Tuner:
 
         The list is empty when the search is done, or when it waits for runs that were asked for.
         """
-        if count < 1:
-            raise UsageError(f"the number of runs to ask for must be at least 1, not {count}")
+        require_whole("the number of runs to ask for", count)
         self._require_open()
         step = self._live.next_runs(count)
         trials: list[Trial] = []
@@ -147,8 +147,7 @@ class Tuner:
             UsageError: The trial was not asked for or was told before, or the figures make no sense.
         """
         self._require_open()
-        pair = pair_of(trial.request)
-        if self._open.get(pair) != trial:
+        if not isinstance(trial, Trial) or self._open.get(pair := pair_of(trial.request)) != trial:
             raise UsageError("this trial was not asked for, or was told or forgotten before")
         outcome = _outcome(trial, runtime_s, status)
         self._live.land([(self._live.under_way[pair], outcome)])
@@ -158,8 +157,10 @@ class Tuner:
 
     def forget(self, trial: Trial) -> None:
         """Say that nobody will run a trial; it may be asked for again."""
+        if not isinstance(trial, Trial):
+            raise UsageError(f"only a trial that was asked for can be forgotten, not {trial!r}")
         pair = pair_of(trial.request)
-        if self._open.pop(pair, None) is not None:
+        if self._open.pop(pair, None) is not None and not self._closed:
             self._live.drop(self._live.under_way[pair])
 
     # -- where it stands -----------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def _outcome(trial: Trial, runtime_s: float | None, status: str | None) -> RunOu
     runtime_s = None if runtime_s is None else float(runtime_s)
     late = runtime_s is None or runtime_s > trial.captime_s
     try:
-        kind = RunStatus(status) if status else RunStatus.TIMEOUT if late else RunStatus.FINISHED
+        kind = RunStatus(status) if status is not None else RunStatus.TIMEOUT if late else RunStatus.FINISHED
     except ValueError:
         raise UsageError(f"there is no status {status!r}; {did_you_mean(str(status), _STATUSES)}") from None
     if kind is RunStatus.FINISHED and runtime_s is None:
@@ -268,4 +269,4 @@ def _outcome(trial: Trial, runtime_s: float | None, status: str | None) -> RunOu
 
 def _is_time(value: object) -> bool:
     number = isinstance(value, Real) and not isinstance(value, bool)
-    return number and 0 <= float(value) < math.inf  # type: ignore[arg-type]
+    return number and 0 <= value <= sys.float_info.max  # type: ignore[operator]

@@ -8,14 +8,14 @@ and in the same run that the command line makes.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from utilitune.domain import DEFAULT_DELTA, Measure
 from utilitune.errors import UsageError, did_you_mean
+from utilitune.live.call_settings import CallSettings, Settings, StopSettings, checked, texts
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario.dialects import read_scenario
 from utilitune.scenario.model import (
@@ -30,93 +30,17 @@ from utilitune.scenario.model import (
 )
 from utilitune.spaces import ParameterSpace
 from utilitune.targets.function import FunctionTarget
-from utilitune.utility import Utility, as_utility, parse_duration
+from utilitune.utility import Utility, as_utility
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from utilitune.live.events import Event, View
+    from utilitune.live.events import View
     from utilitune.live.result import RunResult
 
 Kind = TypeVar("Kind", Population, Measure)
 Space = ParameterSpace | Mapping[str, Any] | Path | str
 """Parameters: a space, tables as in a scenario file, or the parameter file of any tool."""
-
-Duration = str | float
-"""A time as people write it, such as "90s" or "1h30m", or a number of seconds."""
-
-
-class StopSettings(TypedDict, total=False):
-    """When a run ends and how much it may use; these may be given with a scenario, too.
-
-    Attributes:
-        epsilon: Stop once the answer is proved within this of the best.
-        gamma: ... and the promise covers all but this fraction of the space.
-        max_time: Stop after this much time in runs of the target.
-        max_wall_time: Stop after this much time on the clock.
-        max_runs: Stop after this many runs.
-        workers: Runs at the same time; the cores if left out.
-        cluster: Where runs are made: "local:8", "tcp://host:8786" or a file; on this machine if left out.
-    """
-
-    epsilon: float
-    gamma: float
-    max_time: Duration
-    max_wall_time: Duration
-    max_runs: int
-    workers: int
-    cluster: str
-
-
-class Settings(StopSettings, total=False):
-    """What else there is to say of a run from objects; everything has a usual value.
-
-    Attributes:
-        name: What to call it.
-        test_instances: Instances to evaluate the answer on.
-        seeds_per_instance: How many seeds every instance is run with, each a run of its own; an instance that
-            is listed several times has as many times the seeds.
-        population: "finite" (the instances are all there is) or "infinite" (they are a sample).
-        measure: "cpu" or "wall" seconds.
-        smallest_captime: The first captime.
-        largest_captime: The largest captime.
-        memory_bytes: Memory limit of one run.
-        delta: The probability with which the promise may fail.
-        seed: What every random choice follows from.
-        procedure: Name of the procedure.
-        options: Its options.
-        reports_runtime: Whether the function returns its own runtime in seconds.
-        initial: Configurations to try right after the default one, each with all its active parameters.
-    """
-
-    name: str
-    test_instances: Sequence[str]
-    seeds_per_instance: int
-    population: str
-    measure: str
-    smallest_captime: Duration
-    largest_captime: Duration
-    memory_bytes: int
-    delta: float
-    seed: int
-    procedure: str
-    options: Mapping[str, Any]
-    reports_runtime: bool
-    initial: Sequence[Mapping[str, Any]]
-
-
-class CallSettings(Settings, total=False):
-    """The same, and who hears how far a run is.
-
-    Attributes:
-        progress: Whether to show on the standard error stream how far it is, in one line.
-        on_update: Called a few times a second with what there is to show.
-        on_event: Called with everything that happens, see `utilitune.live.events`.
-    """
-
-    progress: bool
-    on_update: Callable[[View], None] | None
-    on_event: Callable[[Event], None] | None
 
 
 def configure(
@@ -170,16 +94,16 @@ def configure(
     Returns:
         The answer, the promise, the trajectory and every run.
     """
-    _refuse_unknown(settings, CallSettings.__optional_keys__)
-    progress, on_update = settings.pop("progress", False), settings.pop("on_update", None)
-    on_event = settings.pop("on_event", None)
+    given = checked(settings, CallSettings.__optional_keys__)
+    progress, on_update = given.pop("progress", False), given.pop("on_update", None)
+    on_event = given.pop("on_event", None)
     if scenario is not None:
         objects = {"function": function, "space": space, "instances": instances, "utility": utility}
-        chosen = _given_scenario(scenario, objects, settings)
+        chosen = _given_scenario(scenario, objects, given)
     elif function is None or space is None or instances is None or utility is None:
         raise UsageError("configure needs a scenario, or all of function, space, instances and utility")
     else:
-        chosen = _scenario_from_objects(function, space, instances, utility, settings)
+        chosen = _scenario_from_objects(function, space, instances, utility, given)
     place = None if folder is None else Path(folder)
     with _showing(on_update, progress=progress) as show:
         return run_scenario(chosen, place, settings_of(chosen), on_update=show, on_event=on_event)
@@ -205,7 +129,7 @@ def _showing(
 
 
 def _given_scenario(
-    scenario: Scenario | Path | str, objects: Mapping[str, object], settings: Settings
+    scenario: Scenario | Path | str, objects: Mapping[str, object], settings: Mapping[str, Any]
 ) -> Scenario:
     """The scenario with other limits."""
     fixed = [name for name, value in objects.items() if value is not None]
@@ -223,7 +147,7 @@ def _scenario_from_objects(
     space: Space,
     instances: Sequence[str],
     utility: Utility | str | Callable[[Any], Any],
-    settings: Settings,
+    settings: Mapping[str, Any],
 ) -> Scenario:
     reports = settings.get("reports_runtime", False)
     target = FunctionTarget.of(function, reports_runtime=reports)
@@ -236,12 +160,11 @@ def scenario_around(
     space: Space,
     instances: Sequence[str],
     utility: Utility | str | Callable[[Any], Any],
-    settings: Settings,
+    settings: Mapping[str, Any],
 ) -> Scenario:
     """The scenario that objects describe."""
-    _refuse_unknown(settings, Settings.__optional_keys__)
-    largest_s = _seconds_or_none(settings.get("largest_captime"))
-    smallest_s = _seconds_or_none(settings.get("smallest_captime"))
+    settings = checked(settings, Settings.__optional_keys__)
+    largest_s, smallest_s = settings.get("largest_captime"), settings.get("smallest_captime")
     test = settings.get("test_instances")
     seeds = settings.get("seeds_per_instance", 1)
     parameters = _parameters(space)
@@ -250,9 +173,9 @@ def scenario_around(
         directory=Path.cwd(),
         target=target,
         space=parameters,
-        training=_listed("instances", instances).seeded(seeds),
-        test=None if test is None else _listed("test_instances", test).seeded(seeds),
-        utility=str(as_utility(utility)),
+        training=ListedInstances(texts("instances", instances), files=False).seeded(seeds),
+        test=None if test is None else ListedInstances(test, files=False).seeded(seeds),
+        utility=str(as_utility(utility).require_falling()),
         population=_choice("population", Population, settings.get("population", Population.FINITE)),
         measure=_choice("measure", Measure, settings.get("measure", Measure.CPU)),
         captime0_s=usual_smallest_captime_s(largest_s) if smallest_s is None else smallest_s,
@@ -275,36 +198,24 @@ def _parameters(space: Space) -> ParameterSpace:
         from utilitune.spaces.dialects import read_parameter_file
 
         return read_parameter_file(space).space
-    return space if isinstance(space, ParameterSpace) else ParameterSpace.from_tables(space)
+    if isinstance(space, ParameterSpace):
+        return space
+    if not isinstance(space, Mapping):
+        raise UsageError(
+            "space must be a ParameterSpace, the path of a parameter file, or a dictionary such as "
+            f'{{"level": {{"type": "integer", "range": [1, 9]}}}}, not {space!r}'
+        )
+    return ParameterSpace.from_tables(space)
 
 
-def _stop_rules(settings: Settings, usual: StopRules) -> StopRules:
+def _stop_rules(settings: Mapping[str, Any], usual: StopRules) -> StopRules:
     return StopRules(
         epsilon=settings.get("epsilon", usual.epsilon),
         gamma=settings.get("gamma", usual.gamma),
-        cpu_time_s=_seconds_or_none(settings.get("max_time", usual.cpu_time_s)),
-        wall_time_s=_seconds_or_none(settings.get("max_wall_time", usual.wall_time_s)),
+        cpu_time_s=settings.get("max_time", usual.cpu_time_s),
+        wall_time_s=settings.get("max_wall_time", usual.wall_time_s),
         runs=settings.get("max_runs", usual.runs),
     )
-
-
-def _seconds_or_none(value: Duration | None) -> float | None:
-    if value is None:
-        return None
-    seconds = parse_duration(value) if isinstance(value, str) else float(value)
-    if not 0 < seconds < math.inf:
-        raise UsageError(
-            f'a time must be a positive number of seconds, or a text such as "90s", not {value!r}'
-        )
-    return seconds
-
-
-def _listed(what: str, instances: Sequence[str]) -> ListedInstances:
-    if isinstance(instances, str) or not all(isinstance(name, str) for name in instances):
-        raise UsageError(
-            f'{what} must be a list of texts, such as ["a.cnf", "b.cnf"]: turn numbers into texts'
-        )
-    return ListedInstances(tuple(instances), files=False)
 
 
 def _choice(what: str, kind: type[Kind], value: str) -> Kind:
@@ -313,9 +224,3 @@ def _choice(what: str, kind: type[Kind], value: str) -> Kind:
     except ValueError:
         names = [member.value for member in kind]
         raise UsageError(f"there is no {what} {value!r}; {did_you_mean(str(value), names)}") from None
-
-
-def _refuse_unknown(settings: Mapping[str, object], known: frozenset[str]) -> None:
-    for name in settings:
-        if name not in known:
-            raise UsageError(f"configure has no setting {name!r}; {did_you_mean(name, known)}")

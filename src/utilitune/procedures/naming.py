@@ -44,6 +44,9 @@ _OPTION_KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "proposals": _NUMBER,
     "entropy": _TEXT,
 }
+SMALLEST_GAMMA = 1e-12
+"""No smaller γ may be asked for: the number of draws it needs would not even be a number."""
+
 DEFAULT_SET_SIZE = 50
 """How many configurations a procedure for fixed sets draws when nobody says how many."""
 
@@ -106,8 +109,8 @@ class ProcedureSpec:
         require_proposal_share(self.proposals)
         if self.epsilon is not None:
             require_probability("epsilon", self.epsilon)
-        if self.gamma is not None:
-            require_probability("gamma", self.gamma)
+        if self.gamma is not None and require_probability("gamma", self.gamma) < SMALLEST_GAMMA:
+            raise UsageError(f"gamma must be at least {SMALLEST_GAMMA:g}: nobody can draw enough for less")
         if self.configurations is not None and self.configurations < 1:
             raise UsageError(f"the number of configurations must be at least 1, not {self.configurations}")
         if isinstance(self.schedule, str):

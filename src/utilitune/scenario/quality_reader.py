@@ -104,7 +104,7 @@ def _check_target(top: Table, target: TargetSpec) -> None:
 def check_utility(text: str, quality: QualityRules | None) -> None:
     """Raise a `UtilityError` where the utility cannot be used for what the scenario is about."""
     if quality is None:
-        parse_utility(text)
+        parse_utility(text).require_falling()
         return
     utility = parse_solution_utility(text)
     utility.check(quality.better)

@@ -152,9 +152,8 @@ class Table:
         value = self._typed(key, (int, str), 'bytes, or a text such as "500 MB" or "2 GiB"')
         if value is None:
             return None
-        match = _MEMORY.fullmatch(str(value).strip())
-        amount = _amount(match) if match else 0
-        if amount <= 0:
+        amount = amount_of_memory(str(value))
+        if amount is None:
             raise self.problem(
                 key, f'{self._shown(key)}: {value!r} is no amount of memory; write it as "2 GiB"'
             )
@@ -216,11 +215,15 @@ def read_text(path: Path, what: str) -> str:
         raise ScenarioError(f"{what} cannot be read: {error}", path=path) from None
 
 
-def _amount(match: re.Match[str]) -> int:
+def amount_of_memory(text: str) -> int | None:
+    """Positive bytes from a text such as "2 GiB" or "500000", or None."""
+    match = _MEMORY.fullmatch(text.strip())
+    if not match:
+        return None
     prefix = (match[2] or "").lower()
     base = 1024 if prefix.endswith("i") else 1000
     power = _PREFIXES.index(prefix[0]) + 1 if prefix else 0
     try:
-        return int(float(match[1]) * base**power)
+        return int(float(match[1]) * base**power) or None
     except (ValueError, OverflowError):
-        return 0
+        return None

@@ -38,7 +38,7 @@ class Captimes:
             self.full_s = self._least_s = task.largest_captime_s
             return
         scale_s = _time_scale_s(task)
-        worthless_s = task.utility.time_to_fall_to(task.utility.infimum + _WORTHLESS)
+        worthless_s = task.utility.time_to_fall_to(task.utility.infimum + _WORTHLESS) or math.inf
         self.full_s = min(settings.largest_captime * scale_s, worthless_s, task.largest_captime_s)
         self._least_s = min(settings.least_captime * scale_s, self.full_s)
         self._times_s = np.geomspace(self._least_s, self.full_s, _POINTS)

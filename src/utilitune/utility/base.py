@@ -66,6 +66,15 @@ class Utility(ABC):
         """The worth of an answer that never comes."""
         return float(self(math.inf))
 
+    def require_falling(self) -> Utility:
+        """This utility; a `UtilityError` if an answer at once is worth no more than one that never comes."""
+        if self(0.0) <= self.infimum:
+            raise UtilityError(
+                f"this utility is {self.infimum:g} at all times, so no configuration is better than another: "
+                "let it fall with time"
+            )
+        return self
+
     def time_to_fall_to(self, level: float) -> float:
         """The first time, in seconds, at which the worth is at most `level`; infinite if there is none.
 

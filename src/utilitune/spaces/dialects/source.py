@@ -39,6 +39,8 @@ class SourceText:
             content = path.read_bytes()
         except OSError as error:
             raise ScenarioError(f"the parameter file cannot be read: {error.strerror}", path=path) from None
+        except ValueError as error:  # a name that no file can have
+            raise ScenarioError(f"the parameter file cannot be read: {error}", path=path) from None
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
