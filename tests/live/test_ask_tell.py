@@ -233,7 +233,7 @@ def test_parameters_may_stand_in_a_file(tmp_path: Path):
 
 
 def test_asking_for_nothing_is_refused():
-    with pytest.raises(UsageError, match="must be at least 1, not 0"):
+    with pytest.raises(UsageError, match="whole number of at least 1, not 0"):
         tuner().ask(0)
 
 

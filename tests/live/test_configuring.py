@@ -118,7 +118,7 @@ def test_mistakes(work: Callable[..., Any]):
         configured(work, instances=[])
     with pytest.raises(UsageError, match="did you mean 'wall'"):
         configured(work, measure="walll")
-    with pytest.raises(UsageError, match="a time must be a positive number"):
+    with pytest.raises(UsageError, match="max_wall_time must be a positive number"):
         configured(work, max_wall_time=-1)
     with pytest.raises(UsageError, match="unknown procedure"):
         configured(work, procedure="magic")

@@ -7,7 +7,7 @@ every other run, and so is the promise.
 
 from __future__ import annotations
 
-import sys
+import math
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
@@ -268,5 +268,7 @@ def _outcome(trial: Trial, runtime_s: float | None, status: str | None) -> RunOu
 
 
 def _is_time(value: object) -> bool:
-    number = isinstance(value, Real) and not isinstance(value, bool)
-    return number and 0 <= value <= sys.float_info.max  # type: ignore[operator]
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and 0 <= float(value) < math.inf
+    except OverflowError:
+        return False
