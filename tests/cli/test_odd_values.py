@@ -102,12 +102,13 @@ def test_what_is_no_configuration_file_is_refused(place: Path, capsys: pytest.Ca
 def test_a_gamma_that_asks_for_more_draws_than_can_be_counted(
     place: Path, capsys: pytest.CaptureFixture[str], command: str
 ):
+    too_small = "gamma must be at least 1e-12: nobody can draw enough for less"
     for gamma in ("5e-324", "1e-300", "1e-19"):
         words = refusal([*COMMANDS[command], "--gamma", gamma], capsys)
-        assert words == f"utilitune: gamma must be at least 1e-15, not {gamma}\n"
+        assert words == f"utilitune: {too_small}\n"
     scenario = place / "scenario.toml"
     scenario.write_text(scenario.read_text().replace("[promise]", "[promise]\ngamma = 1e-19"))
-    assert "promise.gamma must be at least 1e-15, not 1e-19" in refusal(COMMANDS[command], capsys)
+    assert too_small in refusal(COMMANDS[command], capsys)
 
 
 @pytest.mark.parametrize("reuse", ["loop", "nowhere", "pipe", ".", "scenario.toml", "/dev/null"])

@@ -46,16 +46,12 @@ class GoalOptions:
         """Settings in which every goal that was given replaces the scenario's."""
         from utilitune.domain import require_whole
         from utilitune.domain.stopping import Audience
-        from utilitune.errors import UsageError
-        from utilitune.scenario.toml_reader import SMALLEST_GAMMA
         from utilitune.utility import parse_duration
 
         spec, budget = settings.specification, replace(settings.budget, audience=Audience.COMMAND_LINE)
         if self.epsilon is not None:
             spec = replace(spec, epsilon=self.epsilon)
         if self.gamma is not None:
-            if 0 < self.gamma < SMALLEST_GAMMA:
-                raise UsageError(f"gamma must be at least {SMALLEST_GAMMA:g}, not {self.gamma}")
             spec = replace(spec, gamma=self.gamma)
         if self.max_time is not None:
             budget = replace(budget, max_time_s=parse_duration(self.max_time))

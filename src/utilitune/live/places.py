@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import StoreError, UsageError
+from utilitune.errors.outside import is_file
 
 if TYPE_CHECKING:
     from utilitune.store.base import StoreReader
@@ -26,7 +27,7 @@ def beside(place: Path, suffix: str) -> Path:
 
 def run_folder(place: Path) -> Path:
     """The run folder that is meant: the folder itself, or the usual one of a scenario file."""
-    if not place.is_file():
+    if not is_file(place):
         return place
     folder = default_folder(place)
     if not folder.is_dir():

@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from utilitune.spaces.dialects import ParameterFile
 
 
-SMALLEST_GAMMA = 1e-15
-"""The smallest γ that is taken: more random draws than it asks for cannot be counted."""
-
 _ASKED_LATE = ("instances", "parameters", "forbidden", "better", "references", "bounds", "utility", "initial")
 """Keys that are asked for only where what comes before them is right."""
 
@@ -371,7 +368,7 @@ def _promise_and_budget(top: Table) -> tuple[float, StopRules]:
     delta = _or(promise.share("delta", least=SMALLEST_DELTA), DEFAULT_DELTA)
     stop = StopRules(
         epsilon=promise.share("epsilon"),
-        gamma=promise.share("gamma", least=SMALLEST_GAMMA),
+        gamma=promise.share("gamma"),
         cpu_time_s=budget.duration("cpu_time"),
         wall_time_s=budget.duration("wall_time"),
         runs=budget.integer("runs", least=1),
