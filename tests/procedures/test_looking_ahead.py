@@ -11,7 +11,7 @@ from procedures.wager.wager_games import CUTOFF_S, ENDLESS, UTILITY, settings, s
 from utilitune.domain import RunRequest
 from utilitune.procedures.engine import BegunRun, Halt, Origin
 from utilitune.procedures.evidence import LiveEvidence
-from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LookAhead
+from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LATE_SHARE, Endings, Guess, LookAhead
 from utilitune.procedures.wager import WagerEngine, engine, foresight, tuning
 from utilitune.procedures.wager.foresight import (
     FIRST_LEADS,
@@ -225,3 +225,94 @@ def test_guesses_do_not_pile_up_while_a_long_run_is_waited_for(rounds: int):
         assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
     assert game.engine.needed() == [needed]
     assert 0 < made <= FEWEST_BEGUN + ROWS + rounds
+
+
+SLOTS = 100
+EXPECTED_S, LONGEST_S = 8.0, 16.0
+PAIR = (3, 0)
+
+
+def guessed(captime_s: float = EXPECTED_S) -> Guess:
+    return Guess(*PAIR, captime_s, LONGEST_S)
+
+
+def under_way_for(so_far_s: float) -> list[BegunRun]:
+    return [BegunRun(*PAIR, LONGEST_S, so_far_s)]
+
+
+def begun_guess() -> tuple[Game, Endings]:
+    """A guess begun at 0 s."""
+    game = Game()
+    endings = Endings(game.evidence)
+    game.busy.begin([endings.expect(guessed(), 0.0)])
+    return game, endings
+
+
+def test_many_workers_begin_guesses_with_longer_captimes_and_few_do_not():
+    """One level too short, and the whole run is made again: that was most of the waste in one order."""
+    game = Game()
+    game.engine.advance(ENDLESS)
+    likely = {
+        (each.configuration, each.position): each
+        for each in game.engine.likely(SLOTS)
+        if isinstance(each, Guess)
+    }
+    assert likely
+    assert any(each.longest_s > each.captime_s for each in likely.values())
+    assert max(each.longest_s for each in likely.values()) <= CUTOFF_S
+    for slots, longer in ((SLOTS, True), (8, False)):
+        ahead = LookAhead(game.engine, game.evidence).next_runs(slots, game.busy, 0.0).ahead
+        for each in ahead:
+            guess = likely[each.configuration, each.position]
+            assert each.captime_s == (guess.longest_s if longer else guess.captime_s)
+
+
+def test_a_guess_ends_at_the_captime_that_the_latest_list_expects():
+    game, endings = begun_guess()
+    assert endings.due(game.busy, 1.0) == [RunRequest(*PAIR, EXPECTED_S)], "how long to wait must be known"
+    endings.renew([guessed(4.0)], under_way_for(2.0), 2.0)
+    assert endings.due(game.busy, 2.0) == [RunRequest(*PAIR, 4.0)]
+    endings.renew([guessed(11.0)], under_way_for(3.0), 3.0)
+    assert endings.due(game.busy, 3.0) == [RunRequest(*PAIR, 11.0)]
+    endings.renew([], under_way_for(4.0), 4.0)
+    assert endings.due(game.busy, 4.0) == [RunRequest(*PAIR, 11.0)], "the last list that had it counts"
+    endings.renew([guessed(LONGEST_S)], under_way_for(5.0), 5.0)
+    assert endings.due(game.busy, 5.0) == [], "it is needed as long as it may last"
+
+
+def test_a_run_that_was_kept_when_it_was_ended_leaves_longer_captimes_on():
+    game, endings = begun_guess()
+    assert endings.due(game.busy, EXPECTED_S)
+    game.busy.requests[PAIR] = RunRequest(*PAIR, EXPECTED_S)
+    game.end(game.busy.requests[PAIR])
+    assert endings.due(game.busy, EXPECTED_S) == []
+    assert endings.are_heeded
+
+
+def test_longer_captimes_end_where_a_run_is_lost_because_it_was_ended():
+    """CPU time may lag behind the clock: then a run that was ended is too short, and is thrown away."""
+    game, endings = begun_guess()
+    assert endings.due(game.busy, EXPECTED_S)
+    del game.busy.requests[PAIR]
+    endings.due(game.busy, EXPECTED_S + 1.0)
+    assert not endings.are_heeded
+
+
+def test_longer_captimes_end_where_nobody_ends_runs():
+    """A program that reports its own runtime is left alone."""
+    game, endings = begun_guess()
+    late_s = EXPECTED_S * (1.0 + LATE_SHARE)
+    assert endings.due(game.busy, late_s)
+    assert endings.are_heeded
+    assert endings.due(game.busy, late_s + 0.1)
+    assert not endings.are_heeded
+
+
+def test_a_guess_that_was_named_and_not_begun_is_not_late():
+    game = Game()
+    endings = Endings(game.evidence)
+    endings.expect(guessed(), 0.0)
+    assert endings.due(game.busy, 50.0) == []
+    game.busy.begin([endings.expect(guessed(), 50.0)])
+    assert endings.due(game.busy, 51.0) == [RunRequest(*PAIR, EXPECTED_S)]
+    assert endings.are_heeded

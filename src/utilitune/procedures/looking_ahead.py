@@ -4,10 +4,12 @@ An engine names one run that its next step cannot do without. To keep more worke
 that it is likely to need (`Engine.likely`), the most likely first. Naming them takes time, so a list is used
 until it is too old. This decides only which runs are made, never what they prove.
 
-Three rules keep useless runs few:
+Four rules keep useless seconds few:
 
-- **No more guesses than facts.** With n runs known, at most `FEWEST_BEGUN` + n/5 are under way. Guesses that
+- **No more guesses than facts.** With n runs known, at most `FEWEST_BEGUN` + n/10 are under way. Guesses that
   rest on a few runs are bad ones: nobody good is known yet, so captimes are too long.
+- **A captime is guessed again while the run is under way.** With many workers a guess is begun with a longer
+  captime than is expected (`Guess`), and ended at the one that the latest list says.
 - **A list grows old** by what is heard: it is made anew when an eighth of all workers have brought a result.
 - **Looking ahead must not keep the coordinator from its work**: it takes at most a fifth of its time,
   a few rounds for each list aside.
@@ -15,19 +17,24 @@ Three rules keep useless runs few:
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from utilitune.domain import RunRequest
+
 if TYPE_CHECKING:
-    from utilitune.domain import RunRequest
+    from collections.abc import Iterable
+
     from utilitune.procedures.engine import BegunRun, Engine
     from utilitune.procedures.evidence import LiveEvidence
 
-FEWEST_BEGUN = 32
+FEWEST_BEGUN = 16
 """So many runs may be under way before any is known."""
 
-BEGUN_PER_KNOWN = 0.2
+BEGUN_PER_KNOWN = 0.1
 """How many more may be under way for each run that is known."""
 
 OLD_AFTER = 8
@@ -43,13 +50,33 @@ TIME_SHARE = 0.2
 """The part of the coordinator's time that looking ahead may take."""
 
 
+MANY_SLOTS = 32
+"""With more slots than this, guesses are begun with longer captimes than expected, and lists are longer than
+this, so that an engine knows that not every slot must be filled."""
+
+LATE_SHARE = 0.5
+"""A run that goes on for so much longer than it was to be ended at is one that nobody ends for us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess(RunRequest):
+    """A run that is likely to be needed up to `captime_s`, as far as can be said by now.
+
+    Attributes:
+        longest_s: The captime that it may be begun with, if it can be ended sooner.
+    """
+
+    longest_s: float
+
+
 class NextRuns(NamedTuple):
     """What to do next.
 
     Attributes:
         needed: Runs to be begun that the engine cannot go on without.
         ahead: Runs to be begun that it is likely to need, the most likely first.
-        enough: Needed runs that are under way up to a longer captime: they may end at this one.
+        enough: Runs that are under way up to a longer captime than is needed or expected: they may end at
+            this one.
     """
 
     needed: list[RunRequest]
@@ -86,6 +113,7 @@ class LookAhead:
         self._listed_at = 0
         self._listed_for = 0
         self._next_at_s = -math.inf
+        self._endings = Endings(evidence)
 
     def hear(self) -> None:
         """A run has ended, and the evidence knows of it."""
@@ -108,9 +136,13 @@ class LookAhead:
                 found.enough.append(each)
         most = min(slots, int(FEWEST_BEGUN + BEGUN_PER_KNOWN * self._heard))
         room = most - len(begun) - len(found.needed)
-        if room > 0:
+        if room > 0 or slots > MANY_SLOTS:
             self._renew(most, slots, begun, now_s)
+        if room > 0:
             self._take(room, found, begun)
+        found.enough.extend(self._endings.due(begun, now_s))
+        if slots > MANY_SLOTS and self._endings.are_heeded:
+            found.ahead[:] = [self._endings.expect(each, now_s) for each in found.ahead]
         return found
 
     def _renew(self, most: int, slots: int, begun: Begun, now_s: float) -> None:
@@ -120,8 +152,10 @@ class LookAhead:
         if not is_old and slots <= self._listed_for:
             return
         before = self._engine.imagined_rounds
-        likely = self._engine.likely(most, begun.runs())
-        self._listed = deque(self._evidence.lacking(likely))
+        under_way = begun.runs()
+        count = max(most, MANY_SLOTS + 1) if slots > MANY_SLOTS else most
+        self._listed = deque(self._evidence.lacking(self._engine.likely(count, under_way)))
+        self._endings.renew(self._listed, under_way, now_s)
         self._listed_at, self._listed_for = self._heard, slots
         rounds = self._engine.imagined_rounds - before
         took_s = max(0, rounds - FREE_ROUNDS) * ROUND_S
@@ -138,3 +172,78 @@ class LookAhead:
                 taken.add(pair)
                 found.ahead.append(each)
         self._listed.extendleft(reversed(found.ahead))
+
+
+class _Ending(NamedTuple):
+    """When a run will have lasted as long as is expected of it."""
+
+    at_s: float
+    pair: tuple[int, int]
+    captime_s: float
+
+
+class Endings:
+    """When the guesses under way have lasted as long as is expected of them.
+
+    Some runs cannot be ended when we say so: those of a program that reports its own runtime, those that a
+    user makes, and those whose CPU time lags behind the clock, which are lost if they are ended early. Where
+    that is seen once, no more guesses are begun with longer captimes.
+
+    Args:
+        evidence: What is known.
+
+    Attributes:
+        are_heeded: Whether runs have ended where we said they may.
+    """
+
+    def __init__(self, evidence: LiveEvidence) -> None:
+        self.are_heeded = True
+        self._evidence = evidence
+        self._expected: dict[tuple[int, int], _Ending] = {}
+        self._heap: list[_Ending] = []
+        self._said: dict[tuple[int, int], RunRequest] = {}
+
+    def expect(self, guess: RunRequest, now_s: float) -> RunRequest:
+        """The run to be begun now for a guess: it may last longer than is expected by now."""
+        if not isinstance(guess, Guess):
+            return guess
+        pair = guess.configuration, guess.position
+        self._expected[pair] = ending = _Ending(now_s + guess.captime_s, pair, guess.captime_s)
+        heapq.heappush(self._heap, ending)
+        return RunRequest(*pair, guess.longest_s)
+
+    def renew(self, listed: Iterable[RunRequest], under_way: Iterable[BegunRun], now_s: float) -> None:
+        """Take over what a new list expects of runs under way; of those not in it, what the last one did."""
+        latest = {(each.configuration, each.position): each.captime_s for each in listed}
+        before, self._expected = self._expected, {}
+        for run in under_way:
+            pair = run.configuration, run.position
+            if pair in before:
+                captime_s = latest.get(pair, before[pair].captime_s)
+                self._expected[pair] = _Ending(now_s + captime_s - run.so_far_s, pair, captime_s)
+        self._heap = list(self._expected.values())
+        heapq.heapify(self._heap)
+
+    def due(self, begun: Begun, now_s: float) -> list[RunRequest]:
+        """The runs that have lasted long enough, and the one that will have next."""
+        self._look_back(begun)
+        found: list[RunRequest] = []
+        kept: list[_Ending] = []
+        while self._heap and (not kept or kept[-1].at_s <= now_s):
+            ending = heapq.heappop(self._heap)
+            begun_s = begun.captime_of(*ending.pair)
+            if begun_s is None or begun_s <= ending.captime_s or self._expected[ending.pair] != ending:
+                continue
+            kept.append(ending)
+            found.append(RunRequest(*ending.pair, ending.captime_s))
+            if ending.at_s <= now_s:
+                self._said.setdefault(ending.pair, found[-1])
+                self.are_heeded &= now_s <= ending.at_s + LATE_SHARE * ending.captime_s
+        for ending in kept:
+            heapq.heappush(self._heap, ending)
+        return found
+
+    def _look_back(self, begun: Begun) -> None:
+        """See whether the runs that we said may end were kept."""
+        for pair in [pair for pair in self._said if begun.captime_of(*pair) is None]:
+            self.are_heeded &= self._evidence.knows(self._said.pop(pair))

@@ -5,8 +5,8 @@ outcome: a quantile of the estimated runtimes of its configuration, given how lo
 unknown runs that this game chooses, in its order, are those that the real one is likely to choose: with the
 captimes that will have been planned by then, of those who will lead by then, and none beyond the end of the
 proof. The further a game goes, the more it rests on imagined outcomes. So it ends after a round
-for each configuration and about as many more as were played in earnest: while everybody waits for one long
-run, guesses must end somewhere.
+for each configuration (for `ROUNDS_AHEAD` of them at the most) and half as many more as were played in
+earnest: while everybody waits for one long run, guesses must end somewhere.
 
 Imagined outcomes stand in the evidence while the game is played and are taken out before it returns. They
 decide which runs are made ahead of need, and nothing else: no bound is ever computed from them.
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.domain import RunRequest
 from utilitune.domain.compiled import compiled
 from utilitune.procedures.evidence import is_known
+from utilitune.procedures.looking_ahead import Guess
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.captimes import interval_of
 from utilitune.procedures.wager.observation import run_index
@@ -34,17 +34,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from utilitune.domain import RunRequest
     from utilitune.procedures.engine import BegunRun
     from utilitune.procedures.evidence import LiveEvidence
 
-ROUNDS_PER_ROUND = 1.0
-"""A game goes on for at most one round for each configuration and `ROUNDS_PER_ROUND` · n more, with n the
-rounds played so far, where more than `FEW` runs are wanted. Rounds on runs that are known already count:
-while a long run is waited for, guesses must not pile up on its imagined outcome."""
+ROUNDS_AHEAD = 200
+ROUNDS_PER_ROUND = 0.5
+"""A game goes on for at most one round for each configuration, or `ROUNDS_AHEAD` if that is less, and
+`ROUNDS_PER_ROUND` · n more, with n the rounds played so far, where more than `FEW` runs are wanted. Rounds on
+runs that are known already count: while a long run is waited for, guesses must not pile up on its imagined
+outcome."""
 
 FIRST_LEADS = 32
 SURE_LEADS_PER_RUN = 3.0
-LEADS_PER_RUN = 1.25
+LEADS_PER_RUN = 1.15
 """Runs of the leader are listed up to number `FIRST_LEADS` + `SURE_LEADS_PER_RUN` · m, with m the runs it has
 had: somebody else may take the lead, and then the rest would be of no use. Where its aim will have been set
 anew by then, which may be the end of its turn, `LEADS_PER_RUN` counts in place of the first number."""
@@ -55,6 +58,10 @@ NEW_LEADS_PER_RUN = 2.0
 
 OTHERS_AHEAD = 1
 """So many more runs of another configuration are listed than are known of it."""
+
+LEVELS_LONGER = 2
+"""By how many levels of captimes a guess may last longer than is expected of it, see `Guess`. A run that
+turns out too short is repeated from the beginning, while one that turns out too long is ended in time."""
 
 FEW = 32
 """Where no more runs are wanted than this and fewer are foreseen, those next in line make up for it."""
@@ -107,10 +114,11 @@ class Foreseen(NamedTuple):
         Args:
             captime_s: The captime of each level.
         """
-        columns = self.configuration.tolist(), self.position.tolist(), captime_s[self.level].tolist()
+        longest = np.minimum(self.level + LEVELS_LONGER, captime_s.size - 1)
+        limits = captime_s[self.level].tolist(), captime_s[longest].tolist()
         found: dict[tuple[int, int], RunRequest] = {}
-        for row, position, limit_s in zip(*columns, strict=True):
-            found.setdefault((row, position), RunRequest(row, position, limit_s))
+        for each in map(Guess, self.configuration.tolist(), self.position.tolist(), *limits):
+            found.setdefault((each.configuration, each.position), each)
         return found
 
 
@@ -297,7 +305,8 @@ def _play_on(
 def _start(play: Play, present: int, count: int) -> Start:
     """Where a game begins in which `count` runs are wanted."""
     standing = play.standing
-    ahead = present + int(ROUNDS_PER_ROUND * standing.rounds) if count > FEW else ENDLESS_ROUNDS
+    ahead = min(present, ROUNDS_AHEAD) + int(ROUNDS_PER_ROUND * standing.rounds)
+    ahead = ahead if count > FEW else ENDLESS_ROUNDS
     return Start(present, int(standing.leader), int(standing.next_aim_at), int(standing.rounds) + ahead)
 
 
