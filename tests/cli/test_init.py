@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import io
 import os
 import subprocess
@@ -64,6 +65,20 @@ def test_links_that_go_round_and_empty_templates_are_refused(tmp_path: Path):
         CliRunner().invoke(app(), [str(tmp_path / "loop"), "-t", "sat"], catch_exceptions=False)
     with pytest.raises(UsageError, match="no template ''"):
         CliRunner().invoke(app(), [str(tmp_path), "-t", ""], catch_exceptions=False)
+
+
+def test_a_full_disk_leaves_nothing_in_the_way_of_the_next_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def half_written(path: Path, text: str, **_: object) -> None:
+        path.write_bytes(text[:10].encode())
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(tmp_path), "write_text", half_written)
+        with pytest.raises(UsageError, match="No space left on device"):
+            CliRunner().invoke(app(), [str(tmp_path), "-t", "sat"], catch_exceptions=False)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_companion_file_is_not_overwritten_either(tmp_path: Path):

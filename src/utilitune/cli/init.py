@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from pathlib import Path
@@ -64,6 +65,9 @@ def init(
         for file_name, text in written.items():
             (folder / file_name).write_text(text, encoding="utf-8")
     except OSError as error:
+        for file_name in written:  # a part of it would be in the way of the next try
+            with contextlib.suppress(OSError):
+                (folder / file_name).unlink()
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None
     path = folder / SCENARIO_FILE
     say(f"Wrote {' and '.join(str(folder / file_name) for file_name in written)}.")
