@@ -184,7 +184,8 @@ def _draw(tools: list[str], known: Searches) -> None:
     for tool in tools:
         budgets = [each for each in BUDGETS if len(known.get((tool, each), ())) == len(NAMES)]
         scores = [mean_score(known[tool, budget]) for budget in budgets]
-        axis.plot(budgets, scores, "o-", color=colours[tool], label=LABELS[tool])
+        if scores:  # a name without a line would puzzle the reader
+            axis.plot(budgets, scores, "o-", color=colours[tool], label=LABELS[tool])
     axis.set(xscale="log", xlabel="run time, in default runs", ylabel="mean score", ylim=(0, 1))
     axis.set_xticks(BUDGETS, [_heading(budget) for budget in BUDGETS])
     axis.minorticks_off()

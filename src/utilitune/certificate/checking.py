@@ -327,7 +327,9 @@ def _in_words(promise: Promise, facts: Facts) -> str:
     if promise.epsilon >= 1.0 or (promise.gamma is not None and promise.gamma >= 1.0):
         return "nothing is proved yet, and nothing is claimed"
     whom = f"all {len(facts.configurations)} configurations"
-    if promise.gamma is not None:
+    if promise.gamma == 0:
+        whom = "all configurations that can be set"
+    elif promise.gamma is not None:
         whom = f"all but a fraction γ = {promise.gamma:.6g} of all configurations"
     sentence = (
         f"with probability {probability_kept(facts.delta)} the answer is within "

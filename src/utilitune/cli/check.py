@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.errors.outside import shell_word
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -75,7 +77,7 @@ def check(
         )
     for note in _missing_parts(told):
         _say(f"Note: {note}", style="yellow")
-    _say(f"Ready: utilitune run {scenario}", style="green")
+    _say(f"Ready: utilitune run {shell_word(str(scenario))}", style="green")
 
 
 def _missing_parts(scenario: Scenario) -> Iterator[str]:

@@ -10,6 +10,7 @@ import typer
 from utilitune.cli.clusters import Captime, ClusterPlace, Workers, placed
 from utilitune.cli.places import beside
 from utilitune.cli.terminal import say
+from utilitune.errors.outside import shell_word
 
 if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
@@ -69,7 +70,7 @@ def collect(
     words().print(
         f"{matrix.rows:,} configurations × {matrix.positions:,} instances, {_share(matrix)} "
         f"within {format_duration(size.captime_s)}.\n"
-        f"Written: {target} (try: utilitune replay {target})"
+        f"Written: {target} (try: utilitune replay {shell_word(str(target))})"
     )
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from utilitune.cli.terminal import hand_over, say
+from utilitune.errors.outside import shell_word
 
 if TYPE_CHECKING:
     from utilitune.scenario import Understanding
@@ -59,7 +59,7 @@ def convert(
         raise UsageError(f"cannot write {output}: {error.strerror}; name another file") from None
     for line in lines:
         words(stderr=True).print(line)
-    say(f"Wrote {output}. Next: utilitune check {output}")
+    say(f"Wrote {output}. Next: utilitune check {shell_word(str(output))}")
 
 
 def _origin(path: Path, output: Path | None, understanding: Understanding) -> list[str]:
@@ -72,7 +72,7 @@ def _origin(path: Path, output: Path | None, understanding: Understanding) -> li
     if output is not None and default_folder(output).resolve() == earlier:
         option = ""
     else:
-        option = f" --folder {shlex.quote(os.path.relpath(earlier, directory))} (as seen from this folder)"
+        option = f" --folder {shell_word(os.path.relpath(earlier, directory))} (as seen from this folder)"
     return [
         f"Written by 'utilitune convert' from {path.name}. In the folder {directory.name} it means the same:",
         f"unchanged, 'utilitune run'{option} goes on with the run in {earlier.name}.",

@@ -56,6 +56,7 @@ def demo(
     reader.close()
     write_picture(epsilon_over_time({"wager": points}, "kissat: what is proved"), folder / "promise.png")
     say(f"Drawn: {folder / 'promise.png'}")
+    say("\nTo go on with the same run for as long again, give the same command again.")
 
 
 def _spent_before_s(folder: Path) -> float:

@@ -9,6 +9,7 @@ import typer
 
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import say
+from utilitune.errors.outside import shell_word
 
 if TYPE_CHECKING:
     from utilitune.store import RunFolderReader
@@ -64,4 +65,4 @@ def _tell_how_it_ended(store: RunFolderReader, folder: Path) -> None:
     how = "The run has ended." if reason is None else reason.advice
     say(f"{how} {sum(store.counts().values()):,} runs are kept.")
     if store.last_progress() is not None:
-        say(f"See the answer with: utilitune best {folder}")
+        say(f"See the answer with: utilitune best {shell_word(str(folder))}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from utilitune.cli.texts import headed, prose, words
+from utilitune.errors.outside import shell_word
 from utilitune.live.standing.card import compared, spent
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _troubles(result: RunResult) -> Iterator[str]:
 
 def _argument(result: RunResult) -> str:
     """The run folder, as a shell reads it."""
-    return shlex.quote(str(result.folder))
+    return shell_word(str(result.folder))
 
 
 def utility_sentences(result: RunResult) -> Iterator[str]:

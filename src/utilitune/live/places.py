@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import StoreError, UsageError
-from utilitune.errors.outside import is_file
+from utilitune.errors.outside import is_file, shell_word
 
 if TYPE_CHECKING:
     from utilitune.store.base import StoreReader
@@ -33,7 +33,7 @@ def run_folder(place: Path) -> Path:
     if not folder.is_dir():
         raise UsageError(
             f"{place} has no run yet: its run is kept in {folder} unless 'utilitune run' was given another "
-            f"--folder; start it with 'utilitune run {place}', or name the folder"
+            f"--folder; name that folder, or start it with: utilitune run {shell_word(str(place))}"
         )
     return folder
 
