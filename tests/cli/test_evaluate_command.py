@@ -51,11 +51,26 @@ def test_test_instances_that_were_trained_on_are_no_fair_test(tmp_path: Path):
     assert told["verdict"] in shown
 
 
+def test_how_to_try_more_test_instances_is_said_where_they_are_too_few(tmp_path: Path):
+    """Naming the scenario file in place of the folder does not do it, whatever one expects."""
+    toy = Toy.write(tmp_path)
+    toy.run()
+    few = invoke("evaluate", toy.scenario, "--configuration", "1").stdout
+    assert "add some, and name the scenario file with --scenario" in " ".join(few.split())
+    for number in range(1, 41):
+        (tmp_path / "test" / f"more {number}.txt").write_text(f"{number}.00")
+    assert "8 test instances" in invoke("evaluate", toy.scenario, "--configuration", "1").stdout
+    more = invoke("evaluate", toy.scenario, "--configuration", "1", "--scenario", toy.scenario).stdout
+    assert "48 test instances" in more
+
+
 def test_the_default_against_itself(tmp_path: Path):
     toy = Toy.write(tmp_path)
     toy.run()
     told = invoke("evaluate", toy.folder, "--configuration", "0").stdout
     assert "is the default itself" in " ".join(told.split())
+    assert "--scenario" not in told
+    assert "The interval of the gain" not in told
     assert kept_runs(toy) == 8
 
 

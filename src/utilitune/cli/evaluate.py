@@ -149,8 +149,9 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
         speed = _figure(comparison.speed_up, comparison.speed_up_interval, "{:.2f} times")
         say(f"\nUtility gain: {gain}" + ("" if comparison.of_solutions else f"\nSpeed-up: {speed}"))
     prose(words(), comparison.verdict(), style="bold")
-    for sentence in _explanations(comparison):
-        prose(words(), sentence)
+    for sentence in (*_explanations(comparison), comparison.note):
+        if sentence:
+            prose(words(), sentence)
     if plot is not None:
         say(f"Drawn: {plot}")
 
@@ -168,7 +169,15 @@ def _explanations(comparison: Comparison) -> Iterator[str]:
             f"{seeds} A run without an answer is worth as much as one that never ends; in mean runtime and "
             f"speed-up it counts as {format_duration(comparison.captime_s)}."
         )
-    if comparison.difference_interval is not None:
+    if comparison.chosen.configuration == comparison.default.configuration:
+        return
+    proved = comparison.difference_interval
+    if proved is None or proved.low <= 0 <= proved.high:
+        yield (
+            "To try more test instances: add some, and name the scenario file with --scenario; without it "
+            "those count that the run began with."
+        )
+    if proved is not None:
         likely = comparison.resampled_interval
         shown = (
             ""
@@ -182,8 +191,6 @@ def _explanations(comparison: Comparison) -> Iterator[str]:
             + "To show how the figures vary, the test instances were drawn again at random, "
             f"{RESAMPLES:,} times{shown}."
         )
-    if comparison.note:
-        yield comparison.note
 
 
 def _quality_text(quality: float | None) -> str:
