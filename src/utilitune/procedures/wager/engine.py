@@ -34,16 +34,7 @@ from utilitune.procedures.wager import rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
 from utilitune.procedures.wager.beginning import new_play
 from utilitune.procedures.wager.capital import lower_now, refresh_upper
-from utilitune.procedures.wager.foresight import (
-    ENDED,
-    FEW,
-    NO_ARENA,
-    Foreseen,
-    UnderWay,
-    copied,
-    foresee,
-    make_room,
-)
+from utilitune.procedures.wager.foresight import look_ahead
 from utilitune.procedures.wager.gains import gaps_to_default
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, next_stage, stage
 from utilitune.procedures.wager.leader import (
@@ -58,7 +49,7 @@ from utilitune.procedures.wager.leader import (
 from utilitune.procedures.wager.roster import Roster
 from utilitune.procedures.wager.seen import runs_seen
 from utilitune.procedures.wager.shares import serve, shares_with
-from utilitune.procedures.wager.state import with_room
+from utilitune.procedures.wager.state import with_longer_arena, with_room
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -292,14 +283,10 @@ class WagerEngine:
             if state == rounds.UNKNOWN:
                 return Halt.NEEDS_RUNS
             if state == rounds.FULL:
-                self._extend_arena()
+                self._play = with_longer_arena(self._play)
             else:
                 self._conclude(state)
         return Halt.DONE
-
-    def _extend_arena(self) -> None:
-        old = self._play.levels_run
-        self._play = self._play._replace(levels_run=np.concatenate([old, np.zeros_like(old)]))
 
     def _conclude(self, state: int) -> None:
         """The loop has come to an end of some kind: stop, or go on to the next stage."""
@@ -348,30 +335,15 @@ class WagerEngine:
         """
         found: dict[tuple[int, int], RunRequest] = {}
         if self._entered and (isinstance(self._evidence, RecordedEvidence) or self._evidence.imaginable):
-            found = self._foresee(count, begun).requests(self._play.grid.captime_s)
-            if len(found) >= count or count > FEW:
+            guesses = look_ahead(self._play, self._evidence, self.added, begun, count)
+            self._play, found = guesses.play, guesses.runs
+            self.imagined_rounds += guesses.rounds
+            if guesses.enough:
                 return list(found.values())
         following = next_runs(self._play, self.added, LINE_PER_RUN * count)
         for each in runs_ahead(self._evidence, following, count):
             found.setdefault((each.configuration, each.position), each)
         return list(found.values())[:count]
-
-    def _foresee(self, count: int, begun: Sequence[BegunRun]) -> Foreseen:
-        """Play on in imagination; where something outgrows its place, make more room and begin anew."""
-        under_way = UnderWay.of(begun)
-        if not isinstance(self._evidence, RecordedEvidence):
-            make_room(self._evidence, self._play.arms[: self.added])
-        while True:
-            self._play = self._play._replace(evidence=self._evidence.arrays)
-            imagined = copied(self._play)
-            found = foresee(imagined, self.added, under_way, count)
-            self.imagined_rounds += int(imagined.standing.rounds - self._play.standing.rounds)
-            if found.why == ENDED:
-                return found
-            if found.why == NO_ARENA:
-                self._extend_arena()
-            elif not isinstance(self._evidence, RecordedEvidence):
-                self._evidence.reserve(int(found.configuration[-1]), int(found.position[-1]))
 
     def _contributions(self) -> NDArray[np.float64]:
         """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""

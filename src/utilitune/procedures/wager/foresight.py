@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.domain.compiled import compiled
-from utilitune.procedures.evidence import is_known
+from utilitune.procedures.evidence import LiveEvidence, is_known
 from utilitune.procedures.looking_ahead import Guess
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.captimes import interval_of
 from utilitune.procedures.wager.observation import run_index
 from utilitune.procedures.wager.planning import finish_estimate
 from utilitune.procedures.wager.rounds import choose, commit
-from utilitune.procedures.wager.state import Play, has_room
+from utilitune.procedures.wager.state import Play, has_room, with_longer_arena
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import RunRequest
     from utilitune.procedures.engine import BegunRun
-    from utilitune.procedures.evidence import LiveEvidence
+    from utilitune.procedures.evidence import RecordedEvidence
 
 ROUNDS_AHEAD = 200
 ROUNDS_PER_ROUND = 0.5
@@ -330,3 +330,44 @@ def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
     found = np.empty((3, count), dtype=np.int64)
     have, why = _play_on(play, _start(play, present, count), begun, ledger, found)
     return Foreseen(found[0, :have], found[1, :have], found[2, :have], why)
+
+
+class Guesses(NamedTuple):
+    """What a look ahead has found.
+
+    Attributes:
+        play: The state in earnest, with more room where a game needed it.
+        rounds: How many rounds were imagined.
+        runs: The runs to be made by pair, the first one needed first.
+        enough: Whether nobody else need be asked which runs are likely.
+    """
+
+    play: Play
+    rounds: int
+    runs: dict[tuple[int, int], RunRequest]
+    enough: bool
+
+
+def look_ahead(
+    play: Play,
+    evidence: LiveEvidence | RecordedEvidence,
+    present: int,
+    begun: Sequence[BegunRun],
+    count: int,
+) -> Guesses:
+    """Play on in imagination; where something outgrows its place, make more room and begin anew."""
+    under_way, rounds = UnderWay.of(begun), 0
+    if isinstance(evidence, LiveEvidence):
+        make_room(evidence, play.arms[:present])
+    while True:
+        play = play._replace(evidence=evidence.arrays)
+        imagined = copied(play)
+        found = foresee(imagined, present, under_way, count)
+        rounds += int(imagined.standing.rounds - play.standing.rounds)
+        if found.why == ENDED:
+            runs = found.requests(play.grid.captime_s)
+            return Guesses(play, rounds, runs, len(runs) >= count or count > FEW)
+        if found.why == NO_ARENA:
+            play = with_longer_arena(play)
+        elif isinstance(evidence, LiveEvidence):
+            evidence.reserve(int(found.configuration[-1]), int(found.position[-1]))

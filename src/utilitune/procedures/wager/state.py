@@ -224,6 +224,11 @@ def with_room(play: Play, count: int) -> Play:
     )
 
 
+def with_longer_arena(play: Play) -> Play:
+    """The same state with room for twice as many runs."""
+    return play._replace(levels_run=np.concatenate([play.levels_run, np.zeros_like(play.levels_run)]))
+
+
 @compiled
 def has_room(play: Play, i: int) -> bool:
     """Whether the chosen run of arm i fits into the arena, if need be in a longer block at its end."""
