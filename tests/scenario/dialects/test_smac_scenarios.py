@@ -263,6 +263,18 @@ def test_specifics_follow_any_blanks(tmp_path: Path):
     assert (specifics["a.cnf"], specifics["b.cnf"]) == (("one two",), ("x y",))
 
 
+def test_files_with_blanks_in_their_names_are_instances(tmp_path: Path):
+    """The first word was taken for the instance, and the message spoke of arguments that nobody had given."""
+    path = smac(tmp_path, "instance_file = list.txt\n")
+    (tmp_path / "my files").mkdir()
+    for name in ("a.cnf", "b c.cnf"):
+        (tmp_path / "my files" / name).touch()
+    files(tmp_path, list__txt="my files/a.cnf\nmy files/b c.cnf\n")
+    scenario = read_scenario(path)
+    assert set(scenario.training.names) == {"my files/a.cnf", "my files/b c.cnf"}
+    assert not {name for name in scenario.target.specifics if name}
+
+
 @pytest.mark.parametrize("word", ["QUALITY", "qual"])
 def test_quality_runs_unchanged(tmp_path: Path, word: str):
     understanding = understand(smac(tmp_path, f"run_obj = {word}\n"))

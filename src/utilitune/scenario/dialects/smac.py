@@ -42,6 +42,8 @@ from utilitune.targets.command import PARAMETERS, SPECIFICS, literal
 from utilitune.targets.wrappers import Contract, WrapperRules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from utilitune.spaces import Assignment
     from utilitune.spaces.dialects import ParameterFile
 
@@ -366,7 +368,8 @@ class _SmacReader:
             path, entries = folder, all_files(folder, self._directory)
         else:
             path = self._file(key)
-            entries = read_entries(path, _entry)
+            folders = (self._directory, self._base, path.parent)
+            entries = read_entries(path, lambda line: _entry(line, folders))
         if not entries:
             raise self._problem(key, f"the folder {self._value(key)!r} holds no instances; add at least one")
         placed = place(entries, path, self._directory, (self._base, path.parent))
@@ -468,8 +471,10 @@ class _SmacReader:
         return False
 
 
-def _entry(line: str) -> tuple[str, ...]:
-    """An instance and, as one argument, whatever follows it."""
+def _entry(line: str, folders: Sequence[Path]) -> tuple[str, ...]:
+    """An instance and, as one argument, whatever follows it; a file may have blanks in its name."""
+    if " " in line and any(is_file(folder / line) for folder in folders):
+        return (line,)
     if line[0] in "\"'":
         name, *rest = shlex.split(line)
         return (name, " ".join(rest)) if rest else (name,)
