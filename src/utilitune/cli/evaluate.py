@@ -85,10 +85,11 @@ def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
     from dataclasses import replace
 
     from utilitune.errors import StoreError
+    from utilitune.live.moved import stored_task
     from utilitune.rivals.packages import PEERS
-    from utilitune.scenario import Scenario, read_scenario
+    from utilitune.scenario import read_scenario
 
-    kept = Scenario.from_snapshot(store.snapshot.scenario)
+    kept = stored_task(store).scenario
     if path is None:
         return kept
     told = read_scenario(path)
