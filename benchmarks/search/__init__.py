@@ -32,11 +32,12 @@ def main(options: list[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--page", action="store_true", help="only write docs/search-measured.md")
     parser.add_argument("--real", action="store_true", help="measure on real solvers")
+    parser.add_argument("--keep", type=Path, help="with --real: keep run folders there")
     given = parser.parse_args(options or [])
     if given.real:
         from benchmarks.search.real import measure_real
 
-        measure_real(given.tools, given.seeds)
+        measure_real(given.tools, given.seeds, given.keep)
         return
     results = Results(given.results)
     if not given.page:

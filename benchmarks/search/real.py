@@ -8,6 +8,8 @@ come: the same command goes on where it was stopped.
 from __future__ import annotations
 
 import json
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,8 @@ RESULTS = Path(__file__).parent / "real.jsonl"
 BUDGET_S = {"kissat": 40.0, "clasp": 40.0, "highs": 40.0}
 TESTED = 60
 """Test instances per answer."""
+SEARCHING = {"utilitune": "", "utilitune-all": "share = 0.95\n", "random": 'share = 0.95\nmethod = "random"\n'}
+"""Who is played by `utilitune run`, and what stands in the scenario's part about search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class RealSearch:
         budget_s: CPU seconds of its runs.
         utility: Mean utility of its answer on the test instances.
         default: The same of the default, on the same instances.
+        own_cpu_s: What the tool took for itself beside its runs, in CPU seconds.
     """
 
     tool: str
@@ -45,6 +50,7 @@ class RealSearch:
     budget_s: float
     utility: float
     default: float
+    own_cpu_s: float
 
 
 def known_searches() -> list[RealSearch]:
@@ -53,39 +59,51 @@ def known_searches() -> list[RealSearch]:
     return [RealSearch(**json.loads(line)) for line in lines if line.strip()]
 
 
-def measure_real(tools: Sequence[str], seeds: int) -> None:
-    """Make the searches that are missing."""
+def measure_real(tools: Sequence[str], seeds: int, keep: Path | None = None) -> None:
+    """Make the searches that are missing; with `keep`, their run folders stay there."""
     from benchmarks.search.solvers import SOLVERS
-
-    known = {(each.tool, each.solver, each.seed) for each in known_searches()}
-    for seed in range(seeds):
-        for solver in SOLVERS:
-            for tool in tools:
-                if (tool, solver, seed) not in known:
-                    made = _search(tool, solver, seed)
-                    if made is not None:
-                        with RESULTS.open("a", encoding="utf-8") as file:
-                            file.write(json.dumps(asdict(made)) + "\n")
-                        print(made, flush=True)
-
-
-def _search(tool: str, solver: str, seed: int) -> RealSearch | None:
-    """One search and the test of its answer, by the commands a user would type; None without the tool."""
-    from benchmarks.search.solvers import prepare
 
     from utilitune.rivals.packages import PEERS
 
-    if tool != "utilitune" and (tool not in PEERS or not PEERS[tool].is_installed()):
-        return None
-    with tempfile.TemporaryDirectory(prefix="utilitune-real-") as name:
-        folder = Path(name)
-        scenario = prepare(solver, folder, test=TESTED, seed=seed + 1)
-        budget_s = BUDGET_S[solver]
-        who = ["run"] if tool == "utilitune" else ["peer", tool]
-        _typed(*who, scenario, "--max-time", f"{budget_s:g}s", "--folder", folder / "found", "--workers", "1")
-        found = json.loads(_typed("evaluate", folder / "found", "--workers", "1", "--json"))
-        worths = [round(found[side]["mean_utility"], 4) for side in ("chosen", "default")]
-        return RealSearch(tool, solver, seed, budget_s, *worths)
+    asked = [each for tool in tools for each in (tool, *(["utilitune-all"] if tool == "utilitune" else []))]
+    for tool in asked:
+        if tool not in SEARCHING and not PEERS[tool].is_installed():
+            print(f"{tool} is not installed here and is left out")
+    there = [tool for tool in asked if tool in SEARCHING or PEERS[tool].is_installed()]
+    known = {(each.tool, each.solver, each.seed) for each in known_searches()}
+    for seed in range(seeds):
+        for solver in SOLVERS:
+            for tool in there:
+                if (tool, solver, seed) not in known:
+                    with tempfile.TemporaryDirectory(prefix="utilitune-real-") as name:
+                        made = _search(tool, solver, seed, Path(name))
+                        if keep is not None:
+                            shutil.copytree(Path(name), keep / f"{solver}-{tool}-{seed}", dirs_exist_ok=True)
+                    with RESULTS.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(asdict(made)) + "\n")
+                    print(made, flush=True)
+
+
+def _search(tool: str, solver: str, seed: int, folder: Path) -> RealSearch:
+    """One search and the test of its answer, by the commands a user would type."""
+    from benchmarks.search.solvers import prepare
+
+    scenario = prepare(solver, folder, test=TESTED, seed=seed + 1)
+    if SEARCHING.get(tool):
+        with scenario.open("a", encoding="utf-8") as file:
+            file.write(f"\n[search]\n{SEARCHING[tool]}")
+    budget_s, before_s = BUDGET_S[solver], _children_cpu_s()
+    who = ["run"] if tool in SEARCHING else ["peer", tool]
+    _typed(*who, scenario, "--max-time", f"{budget_s:g}s", "--folder", folder / "found", "--workers", "1")
+    own_cpu_s = _children_cpu_s() - before_s - budget_s
+    found = json.loads(_typed("evaluate", folder / "found", "--workers", "1", "--json"))
+    worths = [round(found[side]["mean_utility"], 4) for side in ("chosen", "default")]
+    return RealSearch(tool, solver, seed, budget_s, *worths, round(own_cpu_s, 1))
+
+
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _typed(*words: object) -> str:

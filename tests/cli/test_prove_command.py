@@ -1,14 +1,23 @@
-"""``utilitune prove``: which files hold a configuration, and what is said of those that do not."""
+"""``utilitune prove``: which files hold a configuration, and whose promise is shown."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
+from cli.live_runs import Toy, behaves, invoke
 from utilitune.cli.prove import read_configuration
 from utilitune.errors import UsageError
+from utilitune.execution.simulated import SimulatedBackend
+from utilitune.live.running import run_scenario, settings_of
+from utilitune.scenario import read_scenario
 from utilitune.spaces import ParameterSpace
+
+if TYPE_CHECKING:
+    from click.testing import Result
 
 SPACE = ParameterSpace.from_tables(
     {
@@ -48,3 +57,51 @@ def test_what_is_no_configuration_is_refused_in_a_sentence(tmp_path, text, says)
 def test_a_file_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         read_configuration(tmp_path / "nowhere.json", SPACE)
+
+
+def with_wager(tmp_path) -> Toy:
+    """A toy whose procedure takes nominees."""
+    toy = Toy.write(tmp_path)
+    toy.scenario.write_text(toy.scenario.read_text().partition("[procedure]")[0])
+    return toy
+
+
+def begun(toy: Toy, found: dict[str, float] | None) -> None:
+    """Begin to prove a configuration in the toy's folder, or to look for one."""
+    scenario = read_scenario(toy.scenario)
+    settings = replace(settings_of(scenario), found=None if found is None else scenario.space.validate(found))
+    run_scenario(scenario, toy.folder, settings, backend=SimulatedBackend(1, behaves))
+
+
+def proving(toy: Toy, found: dict[str, float], tmp_path) -> Result:
+    path = written(tmp_path, json.dumps(found))
+    return invoke("prove", toy.scenario, "--configuration", path, "--folder", toy.folder, "--plain")
+
+
+def test_a_folder_is_never_taken_for_the_proof_of_another_configuration(tmp_path):
+    toy = with_wager(tmp_path)
+    begun(toy, {"alpha": 1.0})
+    with pytest.raises(UsageError, match="proves another configuration: choose another --folder"):
+        proving(toy, {"alpha": 2.0}, tmp_path)
+
+
+def test_a_run_that_searches_is_not_taken_for_a_proof(tmp_path):
+    toy = with_wager(tmp_path)
+    begun(toy, None)
+    with pytest.raises(UsageError, match="looks for a configuration itself: choose another --folder"):
+        proving(toy, {"alpha": 2.0}, tmp_path)
+
+
+def test_the_same_configuration_goes_on_in_its_folder(tmp_path):
+    toy = with_wager(tmp_path)
+    begun(toy, {"alpha": 1.0})
+    told = proving(toy, {"alpha": 1.0}, tmp_path)
+    assert told.exit_code == 0
+    assert "--alpha=1.0" in told.stdout
+
+
+def test_a_procedure_that_takes_no_nominees_is_refused(tmp_path):
+    toy = Toy.write(tmp_path)
+    with pytest.raises(UsageError, match=r"not by oup as set in the scenario"):
+        proving(toy, {"alpha": 1.0}, tmp_path)
+    assert not toy.folder.exists()

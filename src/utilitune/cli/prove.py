@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from utilitune.cli.places import beside
 from utilitune.cli.run import GoalOptions, WayOptions, earlier_runs, work_with
 
 if TYPE_CHECKING:
+    from utilitune.procedures.naming import ProcedureSpec
     from utilitune.spaces import Assignment, ParameterSpace
 
 
@@ -52,9 +54,51 @@ def prove(
 
     told = placed(understanding.told(scenario), how.cluster, how.workers)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
-    settings = replace(settings, found=read_configuration(configuration, told.space))
+    found = read_configuration(configuration, told.space)
+    check_procedure(settings.specification)
+    settings = replace(settings, found=found)
     place = folder or beside(scenario, ".proof")
+    check_folder(place, found)
     work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
+
+
+def check_procedure(specification: ProcedureSpec) -> None:
+    """Refuse a procedure that compares random configurations only.
+
+    Raises:
+        UsageError: No configuration from elsewhere can take part.
+    """
+    from utilitune.errors import UsageError
+
+    if not specification.grows:
+        raise UsageError(
+            f"a configuration from elsewhere is proved by wager with a growing set, not by "
+            f"{specification.name} as set in the scenario: leave its [procedure] out, or list the "
+            "configuration under initial, so that it takes part"
+        )
+
+
+def check_folder(folder: Path, found: Assignment) -> None:
+    """Refuse a folder that was begun with something else: a run goes on with what it has begun.
+
+    Raises:
+        UsageError: The folder proves another configuration, or belongs to a run that searches by itself.
+    """
+    from utilitune.errors import StoreError, UsageError
+    from utilitune.store import read_run_folder
+
+    try:
+        with contextlib.closing(read_run_folder(folder)) as store:
+            sessions = store.sessions()
+    except StoreError:  # there is no run yet, or whoever opens it for writing says what is wrong
+        return
+    begun = sessions[0].settings.get("search", {}).get("found") if sessions else dict(found)
+    if begun != dict(found):
+        what = "proves another configuration" if begun else "is a run that looks for a configuration itself"
+        raise UsageError(
+            f"{folder} {what}: choose another --folder for this one, with '--reuse {folder}' if runs made "
+            "there are to count"
+        )
 
 
 def read_configuration(path: Path, space: ParameterSpace) -> Assignment:
