@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
@@ -105,6 +107,22 @@ def test_ctrl_c_leaves_an_answer():
         final = play_into(store, backend, match, interrupt)
     assert final.configurations == 3
     assert store.sessions()[-1].stop.code == "interrupted"
+
+
+def test_sigterm_ends_a_peer_that_thinks_with_the_answer_it_has():
+    match = Match.of(SCENARIO, Sweep(), PLENTY)
+    store = fresh_store(match)
+    before = signal.getsignal(signal.SIGTERM)
+
+    def end(standing):
+        if standing.configurations == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with SimulatedBackend(1, Program()) as backend:
+        final = play_into(store, backend, match, end)
+    assert final.configurations == 3
+    assert store.sessions()[-1].stop.code == "interrupted"
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_broken_program_ends_it_with_a_command_to_try():

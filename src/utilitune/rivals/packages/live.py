@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import signal
 import time
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -37,7 +38,7 @@ from utilitune.store.base import note_once
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from utilitune.domain import RunOutcome, StopReason
@@ -262,7 +263,8 @@ def play_into(
     driver = Driver(live, backend)
     with live.session():
         arena = Arena(LiveGround(live, driver, asker, slots, match), match.budget, peer.instances)
-        final, reason = _drive(peer, arena, _Diary(store, match.scenario.delta), on_progress)
+        with _interrupted_by_sigterm():
+            final, reason = _drive(peer, arena, _Diary(store, match.scenario.delta), on_progress)
         live.close(reason)
     if reason.code == TARGET_FAILS:
         raise TargetError(reason.advice)
@@ -312,10 +314,28 @@ class _Diary:
             self._points.last, self._best = spent_s, standing.best_index
 
 
+@contextlib.contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """While the block runs, SIGTERM is like Ctrl-C also where the peer thinks and no run is at work."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        previous = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: the caller has its own way to stop
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
 def _drive(
     peer: Peer, arena: Arena, diary: _Diary, on_progress: Callable[[Standing], None] | None
 ) -> tuple[Progress, StopReason]:
-    """Let a peer play; Ctrl-C ends it with the answer it has."""
+    """Let a peer play; an interrupt ends it with the answer it has."""
     standing: Standing | None = None
     steps = peer.play_on(arena)
     try:
