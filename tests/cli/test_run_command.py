@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -93,3 +94,20 @@ def test_a_run_in_which_nothing_finished_says_so_and_what_to_do(tmp_path: Path):
     told = " ".join(invoke("run", toy.scenario, "--plain", "--workers", "1").stdout.split())
     assert "No run has finished within its captime" in told
     assert "raise largest_captime in the scenario" in told
+
+
+def test_a_searcher_of_ones_own_is_found_beside_the_scenario(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    toy = Toy.write(tmp_path, runs=20)
+    (tmp_path / "searcher_beside_it.py").write_text(
+        "class Draws:\n"
+        "    def __init__(self, task):\n"
+        "        self.space = task.space\n"
+        "    def suggest(self, pool, incumbent, generator):\n"
+        "        return self.space.sample(generator, 1)[0]\n"
+    )
+    text = toy.scenario.read_text().partition("[procedure]")[0]
+    toy.scenario.write_text(f'{text}[search]\nmethod = "searcher_beside_it:Draws"\n')
+    assert "Best configuration" in invoke("run", toy.scenario, "--workers", "1", "--plain").stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -49,6 +49,19 @@ SCENARIO = Scenario(
     initial=(Assignment({"alpha": 0.5, "extra": "yes", "depth": 7, "speed": 1}),),
 )
 
+FEW = replace(
+    SCENARIO,
+    space=ParameterSpace.from_tables(
+        {
+            "alpha": {"type": "categorical", "values": [0.1], "default": 0.1},
+            "extra": {"type": "categorical", "values": ["not at all"], "default": "not at all"},
+            "speed": {"type": "ordinal", "values": [1, 2, 4], "default": 2},
+        }
+    ),
+    initial=(),
+)
+"""The same program with three configurations in all."""
+
 
 def rows_on_a_line(features: bool = True) -> RecordedRuns:
     """25 configurations with one feature; the one at 0.25, row 6, is the best."""
@@ -89,10 +102,14 @@ def fresh_store(match: Match) -> MemoryStore:
 
 
 def played_live(
-    peer: Peer, budget: Budget, store: MemoryStore | None = None, program: Program | None = None
+    peer: Peer,
+    budget: Budget,
+    store: MemoryStore | None = None,
+    program: Program | None = None,
+    scenario: Scenario | None = None,
 ) -> tuple[Progress, MemoryStore]:
     """Let a peer play on the toy scenario, on a virtual clock."""
-    match = Match.of(SCENARIO, peer, budget)
+    match = Match.of(scenario or SCENARIO, peer, budget)
     kept = store or fresh_store(match)
     with SimulatedBackend(2, program or Program()) as backend:
         return play_into(kept, backend, match), kept

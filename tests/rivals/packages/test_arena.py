@@ -10,6 +10,7 @@ from utilitune.errors import UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.recorded import RecordedGround
 from utilitune.rivals.rival import Objective
+from utilitune.spaces import ParameterSpace
 
 
 class Steps:
@@ -132,6 +133,19 @@ def test_whoever_asks_only_for_what_is_known_is_idle():
     assert arena.idle(3)
     arena.run(1, [1])
     assert not arena.idle(1)
+
+
+def test_a_space_is_run_when_all_of_it_was_run_to_its_end():
+    ground = Steps()
+    ground.space = ParameterSpace.from_tables({"a": {"type": "bool", "default": True}})
+    arena = Arena(ground, Budget(), 10)
+    assert not arena.has_run_all(1)
+    arena.run(0, [0, 1])
+    arena.run(1, [0], 0.5)
+    assert not arena.has_run_all(1)  # a run that was stopped early may tell more
+    arena.run(1, [0])
+    assert arena.has_run_all(1)
+    assert not arena.has_run_all(2)
 
 
 def test_without_a_number_all_instances_count_and_a_thousand_of_those_without_end():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rivals.packages import playgrounds
-from rivals.packages.playgrounds import BEST_ROW, played_live, rows_on_a_line
+from rivals.packages.playgrounds import BEST_ROW, FEW, played_live, rows_on_a_line
 from utilitune.domain.stopping import Budget
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages import OptunaRandom, OptunaTpe
@@ -142,6 +142,14 @@ def test_it_ends_when_nothing_new_is_proposed(monkeypatch):
     assert stop.code == "finished"
     assert "nothing new in 30 trials" in stop.advice
     assert points[-1].runs <= 25
+
+
+@needs_optuna
+@pytest.mark.parametrize("instances", [None, 3])
+def test_it_ends_as_soon_as_a_small_space_is_known(instances):
+    final, store = played_live(OptunaTpe(instances=instances, seed=1), Budget(max_time_s=1e6), scenario=FEW)
+    assert store.sessions()[-1].stop.advice == "Optuna has run every configuration that can be set."
+    assert final.runs == 3 * (instances or 9)
 
 
 def test_mistakes_are_refused(monkeypatch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rivals.packages.playgrounds import SCENARIO, played_live, rows_on_a_line
+from rivals.packages.playgrounds import FEW, SCENARIO, played_live, rows_on_a_line
 from utilitune.domain.stopping import Budget
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages import Smac
@@ -39,6 +39,15 @@ def test_live_it_stops_when_its_time_is_spent():
     assert len(records) > 1
     for record in records:
         assert SCENARIO.space.validate(record.assignment) == record.assignment
+
+
+@needs_smac
+@pytest.mark.filterwarnings(r"ignore:Please use `dict\(config\)`:DeprecationWarning")  # SMAC of ConfigSpace
+def test_it_ends_in_good_order_when_a_small_space_has_nothing_left():
+    final, store = played_live(Smac(instances=2, seed=1), Budget(max_time_s=1e6), scenario=FEW)
+    assert store.sessions()[-1].stop.code == "finished"
+    assert "no configuration left" in store.sessions()[-1].stop.advice
+    assert final.configurations <= 3
 
 
 def test_features_of_instances_have_the_names_that_smac_has_for_them():

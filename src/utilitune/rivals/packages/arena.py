@@ -151,6 +151,20 @@ class Arena:
         """Whether so many times in a row all that was asked for was known already, and so cost nothing."""
         return self._asked_since_new >= times
 
+    def has_run_all(self, positions: int) -> bool:
+        """Whether every configuration that can be set was run on each of the first instances, so many.
+
+        Where there is no end of configurations, or very many, that is never so.
+        """
+        size = self.space.size
+        if size is None or len(self._known) < size:
+            return False
+        return all(
+            position in known and known[position].settles(self.captime_s)
+            for known in self._known.values()
+            for position in range(positions)
+        )
+
     def spent_share(self) -> float:
         """The share of the budget that is spent."""
         return self.budget.used_share(self._total_s, self._runs)

@@ -76,6 +76,8 @@ class _OptunaPeer(PythonPeer):
             _run_trial(study, trial, arena, arena.number(assignment), generator.permutation(count).tolist())
             made += 1
             yield arena.leader()
+            if arena.has_run_all(count):
+                return finished("Optuna has run every configuration that can be set.")
             if arena.idle(_ATTEMPTS):
                 return finished(f"Optuna has proposed nothing new in {_ATTEMPTS:,} trials.")
         return finished(f"Optuna has made its {self.trials} trials: allow more of them to go on.")

@@ -44,6 +44,7 @@ class Smac(PythonPeer):
 
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Make trials; yield SMAC's incumbent after each."""
+        from smac.main.exceptions import ConfigurationSpaceExhaustedException
         from smac.runhistory.dataclasses import TrialValue
 
         with tempfile.TemporaryDirectory(prefix="utilitune-smac-") as folder:
@@ -52,7 +53,7 @@ class Smac(PythonPeer):
             while self.trials is None or made < self.trials:
                 try:
                     trial = facade.ask()
-                except StopIteration:
+                except (StopIteration, ConfigurationSpaceExhaustedException):
                     return finished("SMAC has no configuration left to try.")
                 number = arena.number(_assignment(arena.space, trial.config))
                 (played,) = arena.run(number, [int(trial.instance)])
