@@ -8,16 +8,19 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from benchmarks.search import real
 from benchmarks.search.answers import Answer
 from benchmarks.search.comparing import by_task, difference, harm_share, mean_score
 from benchmarks.search.judging import NAMES, RECIPES, task
 from benchmarks.search.landscapes import Recipe
 from benchmarks.search.measuring import Cell, Results, measure
+from benchmarks.search.real import RealSearch
 from benchmarks.search.solvers import SOLVERS, space_of
 from benchmarks.search.surrogate import RECORDINGS, Recording
 from benchmarks.search.task import Course, SpentError
 from benchmarks.search.tools import RandomTool, VirtualGround
 
+from utilitune.rivals.packages import OptunaTpe, Smac
 from utilitune.spaces import ParameterSpace
 
 SMALL = Recipe("small", 7, parameters=8, important=3, children=2, training=20, testing=30)
@@ -172,3 +175,42 @@ def test_a_space_survives_its_tables():
 
 def test_a_cell_is_plain_data():
     assert json.loads(json.dumps(asdict(Cell("a", "x", 500, 0, 0.5, 0.1, 1.0))))["budget"] == 500
+
+
+def test_every_tool_is_measured_on_every_solver_or_named_as_missing(tmp_path, monkeypatch, capsys):
+    made = []
+
+    def search(tool, solver, seed, folder):
+        made.append((tool, solver, seed))
+        (folder / "found").mkdir()
+        return RealSearch(tool, solver, seed, 40.0, 0.5, 0.4, 1.0)
+
+    monkeypatch.setattr(real, "_search", search)
+    monkeypatch.setattr(real, "RESULTS", tmp_path / "real.jsonl")
+    monkeypatch.setattr(Smac, "is_installed", staticmethod(lambda: False))
+    monkeypatch.setattr(OptunaTpe, "is_installed", staticmethod(lambda: True))
+    tools = ["utilitune", "random", "optuna-tpe", "smac"]
+    real.measure_real(tools, 1, tmp_path / "kept")
+    measured = ["utilitune", "utilitune-all", "random", "optuna-tpe"]
+    assert made == [(tool, solver, 0) for solver in SOLVERS for tool in measured]
+    assert "smac is not installed here" in capsys.readouterr().out
+    assert (tmp_path / "kept" / "kissat-random-0" / "found").is_dir()
+    real.measure_real(tools, 1)
+    assert len(made) == 3 * len(measured)  # what was measured is not measured again
+    assert "| Optuna TPE | +0.000 ± 0.000 (3)" in real.real_section()
+
+
+def test_searches_of_real_solvers_are_compared_above_their_own_default(tmp_path, monkeypatch):
+    searches = [
+        RealSearch("utilitune", "kissat", 0, 40.0, 0.70, 0.40, 1.0),
+        RealSearch("irace", "kissat", 0, 40.0, 0.75, 0.50, 1.0),
+        RealSearch("utilitune", "clasp", 0, 40.0, 0.38, 0.40, 1.0),
+        RealSearch("irace", "clasp", 0, 40.0, 0.45, 0.40, 1.0),
+        RealSearch("irace", "clasp", 1, 40.0, 0.99, 0.40, 1.0),
+    ]
+    lines = "".join(json.dumps(asdict(each)) + "\n" for each in searches)
+    (tmp_path / "real.jsonl").write_text(lines)
+    monkeypatch.setattr(real, "RESULTS", tmp_path / "real.jsonl")
+    section = real.real_section()
+    assert "| irace | -0.010 ± 0.060 (2), clasp -0.070 |" in section
+    assert "ours 1 of 2; irace 0 of 3" in section

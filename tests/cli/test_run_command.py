@@ -96,9 +96,7 @@ def test_a_run_in_which_nothing_finished_says_so_and_what_to_do(tmp_path: Path):
     assert "raise largest_captime in the scenario" in told
 
 
-def test_a_searcher_of_ones_own_is_found_beside_the_scenario(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_searcher_of_ones_own_is_found_beside_the_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
     toy = Toy.write(tmp_path, runs=20)
     (tmp_path / "searcher_beside_it.py").write_text(
