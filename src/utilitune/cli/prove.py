@@ -85,6 +85,7 @@ def check_folder(folder: Path, found: Assignment) -> None:
         UsageError: The folder proves another configuration, or belongs to a run that searches by itself.
     """
     from utilitune.errors import StoreError, UsageError
+    from utilitune.errors.outside import shell_word
     from utilitune.store import read_run_folder
 
     try:
@@ -96,8 +97,8 @@ def check_folder(folder: Path, found: Assignment) -> None:
     if begun != dict(found):
         what = "proves another configuration" if begun else "is a run that looks for a configuration itself"
         raise UsageError(
-            f"{folder} {what}: choose another --folder for this one, with '--reuse {folder}' if runs made "
-            "there are to count"
+            f"{folder} {what}: choose another --folder for this one, with "
+            f"'--reuse {shell_word(str(folder))}' if runs made there are to count"
         )
 
 
