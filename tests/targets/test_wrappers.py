@@ -198,3 +198,15 @@ def test_identifiers_name_configurations_and_instances():
 def test_specifics_stand_alone():
     with pytest.raises(ScenarioError, match=r"\{specifics\} inside '-s=\{specifics\}'"):
         CommandTarget(("x", "-s={specifics}"))
+
+
+def test_an_instance_that_is_known_by_its_words_alone_has_a_place_in_the_command_shown():
+    """Lines of an irace list that are no files: `best` showed a command without any instance."""
+    target = CommandTarget(("./run", "{instance_id}", "{specifics}"), specifics={"17 a": ("17", "a")})
+    assert target.prepare(Invocation({}, "INSTANCE", 1, 2.0)).argv[2:] == ("INSTANCE",)
+    assert target.prepare(Invocation({}, "17 a", 1, 2.0)).argv[2:] == ("17", "a")
+
+
+def test_an_instance_without_words_of_its_own_stands_in_its_place_once():
+    target = CommandTarget(("./run", "{instance}", "{specifics}"), specifics={"a": ("known",)})
+    assert target.prepare(Invocation({}, "b", 1, 2.0)).argv == ("./run", "b")

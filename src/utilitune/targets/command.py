@@ -156,7 +156,7 @@ class CommandTarget:
             if word == PARAMETERS:
                 argv.extend(self._parameters_written(invocation.parameters))
             elif word == SPECIFICS:
-                argv.extend(self.specifics.get(invocation.instance, self.specifics.get("", ())))
+                argv.extend(self._specific_words(invocation.instance))
             elif word in self._composites:
                 argv.extend(self._composed(word, invocation.parameters, values))
             else:
@@ -171,6 +171,11 @@ class CommandTarget:
     def solution(self, raw: RawResult) -> Solution:
         """What the output says of the solution."""
         return self.rules.solution(raw)
+
+    def _specific_words(self, instance: str) -> Words:
+        """The words of an instance; where they alone say which it is, an unknown one stands for itself."""
+        named = any("{instance}" in word or "{instance_path}" in word for word in self.argv)
+        return self.specifics.get(instance, self.specifics.get("", () if named else (instance,)))
 
     def _composed(self, word: str, parameters: Mapping[str, Any], values: Mapping[str, str]) -> Words:
         """An argument made from parameters, or none at all."""
