@@ -19,6 +19,7 @@ from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.live.supply import Drawn
 from utilitune.procedures.engine import Origin
 from utilitune.search.base import DEFAULT, SearchTask, Seen, TakesOffers
+from utilitune.search.own import CheckedSuggester
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
 from utilitune.search.suggesting import MixedSuggester, RandomSuggester
@@ -288,7 +289,7 @@ def _own(reference: str) -> Callable[[SearchTask], Searcher]:
             searcher: Searcher = own
             return searcher
         if hasattr(own, "suggest"):
-            return RacingSearch(task, own)
+            return RacingSearch(task, CheckedSuggester(own, reference))
         raise ScenarioError(
             f"the search method {reference!r} has neither 'wanted' nor 'suggest': see 'Write your own part' "
             "in the documentation"

@@ -7,6 +7,7 @@
 - `race`: one candidate against the incumbent on shared instances;
 - `racing`: races in a fixed order, the incumbent, the answer;
 - `suggesting`: which candidate to race next: a model, neighbours and crossings of the best, chance;
+- `own`: the same by somebody else, checked;
 - `moves`: steps in a parameter space, many at once;
 - `forest`: the regression trees of the model;
 - `proposers`: the same question for a proof: where its configurations come from.

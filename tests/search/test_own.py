@@ -1,0 +1,82 @@
+"""Suggesters that users write: what they may name, and that none keeps a search from its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from utilitune.errors import ScenarioError
+from utilitune.search.base import Belief, Believer, SearchTask
+from utilitune.search.own import PATIENCE, CheckedSuggester
+from utilitune.search.pool import Pool
+from utilitune.search.racing import RacingSearch
+from utilitune.spaces import Assignment, ParameterSpace
+from utilitune.utility import parse_utility
+
+SPACE = ParameterSpace.from_tables(
+    {
+        "level": {"type": "integer", "range": [1, 9], "default": 5},
+        "mode": {"type": "categorical", "values": ["a", "b"], "default": "a"},
+    }
+)
+TASK = SearchTask(SPACE, parse_utility("uniform(k0=10s)"), 40, 300.0)
+
+
+class Saying:
+    """Suggests what it was given, one after the other, and the last one for ever."""
+
+    def __init__(self, *said: Any) -> None:
+        self.said = list(said)
+        self.asked = 0
+
+    def suggest(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Any:
+        self.asked += 1
+        return self.said.pop(0) if len(self.said) > 1 else self.said[0]
+
+
+def suggested(own: Saying, search: RacingSearch | None = None) -> Assignment | None:
+    pool = (search or RacingSearch(TASK, own)).pool
+    return CheckedSuggester(own, "mine:Own").suggest(pool, 0, np.random.default_rng(1))
+
+
+def test_a_plain_dictionary_is_a_candidate():
+    found = suggested(Saying({"mode": "b", "level": 3}))
+    assert isinstance(found, Assignment)
+    assert found == SPACE.validate({"level": 3, "mode": "b"})
+
+
+def test_one_that_is_known_is_asked_again():
+    known, new = {"level": 5, "mode": "a"}, {"level": 4, "mode": "a"}
+    assert suggested(Saying(known, known, new)) == SPACE.validate(new)
+
+
+def test_one_that_names_nothing_new_has_nothing_left():
+    """A search would have gone on for ever without a single run."""
+    own = Saying({"level": 5, "mode": "a"})
+    assert suggested(own) is None
+    assert own.asked == PATIENCE
+    search = RacingSearch(TASK, CheckedSuggester(own, "mine:Own"))
+    assert not [wanted for wanted in search.wanted(4) if wanted.candidate != 0]
+
+
+@pytest.mark.parametrize("wrong", ["level", 3, [("level", 3)], object()])
+def test_what_is_no_configuration_is_refused(wrong: Any):
+    with pytest.raises(ScenarioError, match="'mine:Own' must suggest values of the parameters by name"):
+        suggested(Saying(wrong))
+
+
+@pytest.mark.parametrize("wrong", [{"level": 30, "mode": "a"}, {"lvl": 3}, {"level": 3}, {}])
+def test_what_lies_outside_the_space_is_refused(wrong: dict[str, Any]):
+    with pytest.raises(ScenarioError, match="the search method 'mine:Own' suggested this: "):
+        suggested(Saying(wrong))
+
+
+def test_what_it_believes_is_heard():
+    class Believing(Saying):
+        def belief(self, pool: Pool, candidate: int, rival: int) -> Belief:
+            return Belief(1.0, 2.0)
+
+    assert isinstance(CheckedSuggester(Believing(None), "mine:Own"), Believer)
+    assert not isinstance(CheckedSuggester(Saying(None), "mine:Own"), Believer)
