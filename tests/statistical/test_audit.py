@@ -128,18 +128,24 @@ def test_a_footprint_has_what_is_called_and_what_is_used_without_a_call():
     assert not any("wager" in name or "dashboard" in name for name in used)
 
 
+def footprint(name: str) -> frozenset[str]:
+    cell = next(cell for cell in CELLS if cell.name == name)
+    return footprints.watched(lambda: cell.search(np.random.default_rng(1)))[1]
+
+
 def test_the_footprint_of_wager_has_wager():
-    used = set()
-    for name in ("wager: fixed set", "wager: nominees, list"):  # the second one has a default
-        cell = next(cell for cell in CELLS if cell.name == name)
-        used |= footprints.watched(lambda cell=cell: cell.search(np.random.default_rng(1)))[1]
+    looking_ahead = "utilitune.procedures.wager.foresight"
+    used = footprint("wager: fixed set") | footprint("wager: nominees, list")  # the second one has a default
+    assert looking_ahead not in used  # nobody waits for runs
+    driven = footprint("wager: parallel, list")
+    assert looking_ahead in driven
     folder = footprints.source_of("utilitune.procedures.wager").parent
     kernels = {
         f"utilitune.procedures.wager.{path.stem}"
         for path in folder.glob("*.py")
         if "@compiled" in path.read_text()
     }
-    assert kernels <= used
+    assert kernels <= used | driven
 
 
 def test_intervals_are_clopper_and_pearsons():
