@@ -305,7 +305,9 @@ def test_whole_numbers_of_numpy_count_as_such():
 def test_forgetting_after_the_end_does_no_harm():
     with tuner() as search:
         (trial,) = search.ask()
+        promised = search.promise
     search.forget(trial)
+    assert search.promise == promised
 
 
 def test_a_runtime_beyond_all_numbers_and_an_empty_status_are_refused():

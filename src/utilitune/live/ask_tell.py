@@ -17,6 +17,7 @@ from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason, require
 from utilitune.domain.stopping import interrupted
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.live.asker import pair_of
+from utilitune.live.call_settings import Settings, checked
 from utilitune.live.configuring import Space, scenario_around
 from utilitune.live.live_run import LiveRun
 from utilitune.live.result import RunResult, load
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from utilitune.domain import Progress, RunRequest
     from utilitune.live.asker import Make, Pair, Wanted
-    from utilitune.live.call_settings import Settings
     from utilitune.utility import Utility
 
 _STATUSES = tuple(status.value for status in RunStatus)
@@ -115,7 +115,8 @@ class Tuner:
         **settings: Unpack[Settings],
     ) -> Tuner:
         """A search over parameters, instances and a utility given as objects, see `utilitune.configure`."""
-        return cls(scenario_around(FunctionSpec(MADE_OUTSIDE), space, instances, utility, settings), folder)
+        given = checked(settings, Settings.__optional_keys__)
+        return cls(scenario_around(FunctionSpec(MADE_OUTSIDE), space, instances, utility, given), folder)
 
     # -- asking and telling --------------------------------------------------------------------------------
 

@@ -119,9 +119,7 @@ def checked(settings: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any
 
 def texts(name: str, value: object) -> tuple[str, ...]:
     """A list of texts."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise _wrong(name, 'a list of texts, such as ["a.cnf", "b.cnf"]', value)
-    found = tuple(value)
+    found = _list(name, 'a list of texts, such as ["a.cnf", "b.cnf"]', value)
     for text in found:
         if not isinstance(text, str):
             raise UsageError(f"{name} must be a list of texts: turn {text!r} into a text")
@@ -130,6 +128,12 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 
 def _wrong(name: str, expected: str, value: object) -> UsageError:
     return UsageError(f"{name} must be {expected}, not {value!r}")
+
+
+def _list(name: str, expected: str, value: object) -> tuple[Any, ...]:
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        raise _wrong(name, expected, value)
+    return tuple(value)
 
 
 def _whole(least: int) -> Callable[[str, object], int]:
@@ -186,9 +190,8 @@ def _table(name: str, value: object) -> dict[str, Any]:
 
 
 def _tables(name: str, value: object) -> tuple[dict[str, Any], ...]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise _wrong(name, 'a list of configurations, such as [{"level": 3}]', value)
-    return tuple(_table(f"each of {name}", inner) for inner in value)
+    found = _list(name, 'a list of configurations, such as [{"level": 3}]', value)
+    return tuple(_table(f"each of {name}", inner) for inner in found)
 
 
 _CHECKS: Mapping[str, Callable[[str, object], object]] = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from utilitune.domain import DEFAULT_DELTA, Measure
 from utilitune.errors import UsageError, did_you_mean
-from utilitune.live.call_settings import CallSettings, Settings, StopSettings, checked, texts
+from utilitune.live.call_settings import CallSettings, StopSettings, checked, texts
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario.dialects import read_scenario
 from utilitune.scenario.model import (
@@ -162,8 +162,7 @@ def scenario_around(
     utility: Utility | str | Callable[[Any], Any],
     settings: Mapping[str, Any],
 ) -> Scenario:
-    """The scenario that objects describe."""
-    settings = checked(settings, Settings.__optional_keys__)
+    """The scenario that objects describe, with settings that were checked."""
     largest_s, smallest_s = settings.get("largest_captime"), settings.get("smallest_captime")
     test = settings.get("test_instances")
     seeds = settings.get("seeds_per_instance", 1)
