@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
-from cli.live_runs import invoke
+from cli.live_runs import Toy, invoke
 from utilitune.cli import main
 
 
@@ -44,6 +46,18 @@ from utilitune.cli import main
         ),
         ("run x --hlep", "'utilitune run' has no option '--hlep'; did you mean '--help'?"),
         ("run x -z", "'utilitune run' has no option '-z'; see 'utilitune run --help'"),
+        (
+            "run x --max-time 10s --max-time=20s",
+            "'utilitune run' takes --max-time only once; leave one of them out",
+        ),
+        (
+            "best x --format toml --format toml",
+            "'utilitune best' takes --format only once; leave one of them out",
+        ),
+        (
+            "datasets fetch x --to a --to b",
+            "'utilitune datasets fetch' takes --to only once; leave one of them out",
+        ),
         ("--zzz", "'utilitune' has no option '--zzz'; see 'utilitune --help'"),
         ("run x --workers", "option '--workers' requires an argument; see 'utilitune run --help'"),
         ("replay X --json=3", "option '--json' does not take a value; see 'utilitune replay --help'"),
@@ -67,6 +81,14 @@ def test_words_too_many_are_named(place: str, given: str, extra: str, capsys: py
         f"utilitune: 'utilitune {place}' has no use for {extra!r}; quote a name with blanks, or see "
         f"'utilitune {place} --help'\n"
     )
+
+
+def test_what_may_come_twice_may(tmp_path: Path):
+    """A switch that says the same again, and options that take several values."""
+    Toy.write(tmp_path).run()
+    shown = invoke("whatif", tmp_path / "scenario.run", "--json", "--utility", "uniform(1s)", "--json",
+                   "--utility", "uniform(2s)")  # fmt: skip
+    assert len(json.loads(shown.stdout)) >= 1
 
 
 @pytest.mark.parametrize("name", ["best", "replay", "check", "collect", "peer"])

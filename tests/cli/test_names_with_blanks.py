@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import subprocess
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from cli.live_runs import invoke
-from utilitune.errors import UsageError
+from utilitune.errors import StoreError, UsageError
+from utilitune.store import Snapshot, open_run_folder
 
 INSTANCES = [
     "a b.cnf",
@@ -72,3 +74,13 @@ def test_everything_works_and_what_is_advised_can_be_pasted(scenario: Path):
     collected = invoke("collect", scenario, "--configurations", "2").stdout
     assert advised(collected) == ["utilitune", "replay", "scenario one.npz"]
     assert not Path("pwned").exists()
+
+
+def test_a_folder_with_blanks_in_use_is_stopped_by_what_is_advised(tmp_path: Path):
+    folder = tmp_path / "my run"
+    with contextlib.closing(open_run_folder(folder, Snapshot({}, "digest"))):
+        with pytest.raises(StoreError) as caught:
+            open_run_folder(folder, Snapshot({}, "digest"))
+        assert advised(str(caught.value)) == ["utilitune", "stop", str(folder)]
+    with pytest.raises(StoreError, match=f"with: --reuse '{folder}'"):
+        open_run_folder(folder, Snapshot({}, "other"))

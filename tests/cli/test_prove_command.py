@@ -92,6 +92,13 @@ def test_a_run_that_searches_is_not_taken_for_a_proof(tmp_path):
         proving(toy, {"alpha": 2.0}, tmp_path)
 
 
+def test_a_proof_is_not_taken_for_a_run_that_searches(tmp_path):
+    toy = with_wager(tmp_path)
+    begun(toy, {"alpha": 1.0})
+    with pytest.raises(UsageError, match=f"looks for no other.*: choose another --folder.*{toy.folder}"):
+        invoke("run", toy.scenario, "--folder", toy.folder, "--plain")
+
+
 def test_the_same_configuration_goes_on_in_its_folder(tmp_path):
     toy = with_wager(tmp_path)
     begun(toy, {"alpha": 1.0})

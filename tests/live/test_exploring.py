@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -171,7 +172,7 @@ def test_a_class_of_the_user_searches(tmp_path):
 @pytest.mark.parametrize("method", ["utilitunes", "nowhere:Searcher", "math:nothing"])
 def test_an_unknown_method_is_refused(method):
     with pytest.raises(ScenarioError, match="search method"):
-        searcher_named(method)
+        searcher_named(method, Path())
 
 
 def test_a_class_that_is_no_searcher_is_refused(tmp_path):

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import utilitune
 from cli.live_runs import Toy, invoke
-from utilitune.live.moved import stored_task
-from utilitune.store import read_run_folder
+from live.simulated_scenarios import make_scenario
+from utilitune.errors import UtilituneError
+from utilitune.live.task import Task
+from utilitune.scenario.model import FunctionSpec, RecordedSpec
+from utilitune.store import Snapshot, open_run_folder, read_run_folder
 
 
 @pytest.fixture
@@ -35,8 +39,67 @@ def test_it_is_evaluated_there(moved: Path):
     assert found["chosen"]["solved"] == 8
 
 
+READING = ["status", "best", "show", "report", "runs", "whatif", "export", "trajectory"]
+
+
+@pytest.mark.parametrize("command", READING)
+def test_every_look_at_it_works_there(moved: Path, command: str):
+    more = {
+        "whatif": ["--utility", "uniform(1s)"],
+        "trajectory": ["--output", moved / "trajectory.csv"],
+        "export": [moved / "runs.csv"],
+    }
+    assert invoke(command, moved / "scenario.run", *more.get(command, [])).exit_code == 0
+
+
+def test_python_reads_it_there(moved: Path):
+    found = utilitune.load(moved / "scenario.run")
+    assert f"cd {moved} && " in found.command
+    assert "before" not in found.command
+
+
+def test_it_goes_on_there(moved: Path):
+    toy = Toy(moved / "scenario.toml", moved / "scenario.run")
+    before = utilitune.load(toy.folder).progress
+    toy.describe(runs=before.runs + 10)
+    assert toy.run().progress.runs > before.runs
+
+
+def test_the_scenario_was_moved_without_its_run(tmp_path: Path):
+    """What was proved can be read; the commands name the old place, because nobody knows the new one."""
+    place = tmp_path / "before"
+    place.mkdir()
+    toy = Toy.write(place)
+    toy.run()
+    apart = toy.folder.rename(tmp_path / "apart.run")
+    place.rename(tmp_path / "after")
+    assert utilitune.load(apart).best
+    for command in READING[:3]:
+        assert invoke(command, apart).exit_code == 0
+    with pytest.raises(UtilituneError, match="before"):
+        invoke("evaluate", apart, "--configuration", "1")
+    toy = Toy(tmp_path / "after" / "scenario.toml", apart)
+    toy.describe(runs=70)
+    assert toy.run().best
+
+
+def test_a_function_and_a_recording_are_found_there_too(tmp_path: Path):
+    for name, target in (("f", FunctionSpec("my.mod:f")), ("m", RecordedSpec("m.csv"))):
+        place = tmp_path / name
+        place.mkdir()
+        scenario = make_scenario(place, target=target)
+        open_run_folder(place / "x.run", Snapshot(scenario.snapshot(), "digest")).close()
+        now = place.rename(tmp_path / f"{name} now")
+        with contextlib.closing(read_run_folder(now / "x.run")) as store:
+            assert Task.stored(store).scenario.directory == place
+            (now / "my").mkdir()
+            for file in ("my/mod.py", "m.csv"):
+                (now / file).touch()
+            assert Task.stored(store).scenario.directory == now
+
+
 def test_a_report_read_elsewhere_says_where_the_program_was(moved: Path):
     for name in ("train", "solver.py"):
         (moved / name).rename(moved.parent / name)
     with contextlib.closing(read_run_folder(moved / "scenario.run")) as store:
-        assert stored_task(store).scenario.directory == moved.parent / "before"
+        assert Task.stored(store).scenario.directory == moved.parent / "before"

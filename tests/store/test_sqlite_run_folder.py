@@ -132,7 +132,7 @@ def test_a_reader_at_work_does_not_hinder_the_writers_end_or_the_next_start(fold
 def test_a_second_coordinator_is_refused_until_the_first_has_ended(folder: Path):
     store = new_store(folder)
     with pytest.raises(
-        StoreError, match=rf"in use by process {os.getpid()}.*'utilitune stop .*another folder"
+        StoreError, match=rf"in use by process {os.getpid()}.*another folder.*: utilitune stop "
     ):
         open_run_folder(folder, SNAPSHOT)
     store.add_run(RUN)

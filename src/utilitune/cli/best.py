@@ -35,15 +35,15 @@ def best(
     import contextlib
 
     from utilitune.errors import UsageError, did_you_mean
-    from utilitune.live.moved import stored_task
     from utilitune.live.result import RunResult
+    from utilitune.live.task import Task
     from utilitune.reports.answers import FORMS
     from utilitune.store import read_run_folder
 
     if form not in FORMS:
         raise UsageError(f"there is no format {form!r}; {did_you_mean(form, FORMS)}")
     with contextlib.closing(read_run_folder(folder)) as store:
-        task = stored_task(store)
+        task = Task.stored(store)
         result = RunResult.read(store, folder, task=task, with_runs=False)
     text = FORMS[form](result, task.scenario)
     if sys.stderr.isatty():

@@ -1,4 +1,4 @@
-"""Commands and groups of them: a misspelt one is guessed, and a switch is shown without a type.
+"""Commands and groups of them: a misspelt one is guessed, an option is given once, a switch has no type.
 
 Some versions of Typer print ``<bool>`` behind a switch, as if it took a value.
 """
@@ -19,6 +19,11 @@ class Command(TyperCommand):
         """Its options and arguments."""
         return _switches_without_type(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own types
+        """Read its words; an option that takes one value is refused where it comes twice."""
+        _refuse_repeated(self.make_parser(ctx).parse_args(args=list(args))[2], ctx.command_path)
+        return super().parse_args(ctx, args)
+
 
 class CommandGroup(TyperGroup):
     """A group of commands that knows what a misspelt one was meant to be."""
@@ -34,6 +39,14 @@ class CommandGroup(TyperGroup):
             known = did_you_mean(name, self.list_commands(ctx))
             raise UsageError(f"'{ctx.command_path}' has no command {name!r}; {known}")
         return super().resolve_command(ctx, args)
+
+
+def _refuse_repeated(given: list[Any], place: str) -> None:
+    """Refuse an option that comes twice, unless it takes several values or says the same thing again."""
+    for each in {id(each): each for each in given if given.count(each) > 1}.values():
+        says_the_same = getattr(each, "is_flag", False) and not each.secondary_opts
+        if each.param_type_name == "option" and not (each.multiple or says_the_same):
+            raise UsageError(f"'{place}' takes {max(each.opts, key=len)} only once; leave one of them out")
 
 
 def _switches_without_type(parameters: list[Any]) -> list[Any]:

@@ -85,11 +85,11 @@ def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
     from dataclasses import replace
 
     from utilitune.errors import StoreError
-    from utilitune.live.moved import stored_task
+    from utilitune.live.task import Task
     from utilitune.rivals.packages import PEERS
     from utilitune.scenario import read_scenario
 
-    kept = stored_task(store).scenario
+    kept = Task.stored(store).scenario
     if path is None:
         return kept
     told = read_scenario(path)

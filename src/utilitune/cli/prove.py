@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -58,7 +57,6 @@ def prove(
     check_procedure(settings.specification)
     settings = replace(settings, found=found)
     place = folder or beside(scenario, ".proof")
-    check_folder(place, found)
     work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
 
 
@@ -75,30 +73,6 @@ def check_procedure(specification: ProcedureSpec) -> None:
             f"a configuration from elsewhere is proved by wager with a growing set, not by "
             f"{specification.name} as set in the scenario: leave its [procedure] out, or list the "
             "configuration under initial, so that it takes part"
-        )
-
-
-def check_folder(folder: Path, found: Assignment) -> None:
-    """Refuse a folder that was begun with something else: a run goes on with what it has begun.
-
-    Raises:
-        UsageError: The folder proves another configuration, or belongs to a run that searches by itself.
-    """
-    from utilitune.errors import StoreError, UsageError
-    from utilitune.errors.outside import shell_word
-    from utilitune.store import read_run_folder
-
-    try:
-        with contextlib.closing(read_run_folder(folder)) as store:
-            sessions = store.sessions()
-    except StoreError:  # there is no run yet, or whoever opens it for writing says what is wrong
-        return
-    begun = sessions[0].settings.get("search", {}).get("found") if sessions else dict(found)
-    if begun != dict(found):
-        what = "proves another configuration" if begun else "is a run that looks for a configuration itself"
-        raise UsageError(
-            f"{folder} {what}: choose another --folder for this one, with "
-            f"'--reuse {shell_word(str(folder))}' if runs made there are to count"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -123,8 +122,6 @@ def work_with(told: Scenario, place: Path, settings: RunSettings, *, plain: bool
     from utilitune.cli.summary import print_result
     from utilitune.live.running import run_scenario
 
-    if ":" in told.search.method and str(told.directory) not in sys.path:
-        sys.path.insert(0, str(told.directory))  # a class of the user's lies where a function would
     with watching(_headline(told, settings), told.population.value, plain=plain, folder=place) as show:
         result = run_scenario(told, place, settings, on_update=show)
     print_result(result)

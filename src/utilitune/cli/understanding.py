@@ -60,11 +60,12 @@ def setting(path: Path, understanding: Understanding, key: str) -> str:
 def converting(path: Path, understanding: Understanding) -> str:
     """The command that writes a scenario of another tool as one of ours, in the folder where it belongs."""
     import os
-    import shlex
     from pathlib import Path
 
+    from utilitune.errors.outside import shell_line
+
     output = Path(os.path.relpath(understanding.scenario.directory)) / f"{path.stem}.toml"
-    return shlex.join(["utilitune", "convert", str(path), "-o", str(output)])
+    return shell_line(["utilitune", "convert", path, "-o", output])
 
 
 def settings_told(path: Path, scenario: Scenario, workers: int | None = None) -> RunSettings:

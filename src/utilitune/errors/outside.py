@@ -14,6 +14,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 LONGEST_MESSAGE = 4000
@@ -53,6 +54,16 @@ def shell_word(text: str) -> str:
         return shlex.quote(text)
     signs = (sign if sign.isprintable() and sign not in "'\\" else _as_bytes(sign) for sign in text)
     return f"$'{''.join(signs)}'"
+
+
+def shell_line(words: Iterable[object]) -> str:
+    """Words as a line to paste into a shell: every advice that names a file is written by this rule.
+
+    Example:
+        >>> print(shell_line(["utilitune", "stop", "my run"]))
+        utilitune stop 'my run'
+    """
+    return " ".join(shell_word(str(word)) for word in words)
 
 
 def json_text(value: Any, **options: Any) -> str:  # noqa: ANN401 -- whatever JSON holds

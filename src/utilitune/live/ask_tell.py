@@ -93,7 +93,7 @@ class Tuner:
         self._open: dict[Pair, Trial] = {}
         self._closed = False
         try:
-            check_resumed(self._store, spec)
+            check_resumed(self._store, settings, place)
             warm_up(spec, task.evidence().utility)
             self._asker = asker_for(task, settings, self._store, live=False)
             stored = {**settings.stored(), "workers": 0}  # others make the runs

@@ -23,9 +23,11 @@ from utilitune.search.own import CheckedSuggester
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
 from utilitune.search.suggesting import MixedSuggester, RandomSuggester
+from utilitune.utility.carried import make_importable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from utilitune.live.asker import Ended
     from utilitune.live.task import Task
@@ -252,16 +254,21 @@ def hunt_for(task: Task, *, method: str, workers: int, captime_limit_s: float, b
         seed=scenario.seed,
         budget_s=budget_s,
     )
-    return Hunt(searcher_named(method)(described), evidence, workers)
+    return Hunt(searcher_named(method, scenario.directory)(described), evidence, workers)
 
 
-def searcher_named(method: str) -> Callable[[SearchTask], Searcher]:
+def searcher_named(method: str, directory: Path) -> Callable[[SearchTask], Searcher]:
     """What makes a searcher of this name, or of this class.
+
+    Args:
+        method: The name, or "module:Class".
+        directory: The scenario's folder, where a user's module is looked for first.
 
     Raises:
         ScenarioError: There is no such searcher.
     """
     if ":" in method:
+        make_importable(directory)
         return _own(method)
     if method in PEERS:
         return _own(f"utilitune.rivals.packages.searcher:{PEERS[method]}")

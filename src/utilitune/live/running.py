@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from utilitune.domain import Objective
 from utilitune.domain.stopping import TARGET_FAILS
 from utilitune.errors import TargetError, UsageError
+from utilitune.errors.outside import shell_line
 from utilitune.execution.backend import TellsNews
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.driver import Driver
@@ -121,7 +122,7 @@ def run_scenario(
     task = Task(scenario)
     store = open_store(task, folder)
     with contextlib.closing(store):
-        check_resumed(store, chosen.specification)
+        check_resumed(store, chosen, folder)
         _tell_of_search(task, chosen, store)
         with backend or task.backend(chosen.workers, folder, store.facts()) as workers:
             if isinstance(workers, TellsNews):
@@ -240,11 +241,29 @@ def _can_search(task: Task) -> bool:
     return not recorded and task.scenario.objective is not Objective.ANYTIME
 
 
-def check_resumed(store: Store, specification: ProcedureSpec) -> None:
-    """Refuse settings that may not differ from those of the first start of the same run."""
+def check_resumed(store: Store, settings: RunSettings, folder: Path | None) -> None:
+    """Refuse settings that may not differ from those of the first start of the same run.
+
+    Raises:
+        UsageError: It has another procedure, or it proves another configuration, or none in particular.
+    """
     sessions = store.sessions()
-    if sessions:
-        specification.check_resumed(sessions[0].settings.get("procedure", {}))
+    if not sessions:
+        return
+    settings.specification.check_resumed(sessions[0].settings.get("procedure", {}))
+    begun, asked = sessions[0].settings.get("search", {}).get("found"), settings.found
+    if begun != (None if asked is None else dict(asked)):
+        what = (
+            "is a run that looks for a configuration itself"
+            if begun is None
+            else "proves one configuration and looks for no other ('utilitune prove' goes on with it)"
+            if asked is None
+            else "proves another configuration"
+        )
+        raise UsageError(
+            f"{folder} {what}: choose another --folder, and if the runs made there are to count, name it "
+            f"with: {shell_line(['--reuse', folder])}"
+        )
 
 
 def open_store(task: Task, folder: Path | None, afresh: str | None = None) -> Store:

@@ -7,13 +7,17 @@ matrix is read once and a function is imported once, however many ask for it.
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from utilitune.domain import Objective, RunStatus
 from utilitune.errors import ScenarioError, UsageError
+from utilitune.errors.outside import exists, is_folder
 from utilitune.execution.backend import CALIBRATION
 from utilitune.procedures.anytime_evidence import AnytimeEvidence
 from utilitune.procedures.evidence import LiveEvidence
@@ -21,19 +25,26 @@ from utilitune.procedures.judged_evidence import JudgedEvidence
 from utilitune.scenario.features import computed_features, feature_file
 from utilitune.scenario.instances import TEST, instance_source
 from utilitune.scenario.judging import AnytimeJudge, QualityJudge, judge_of
-from utilitune.scenario.model import FailurePolicy, FunctionSpec, RecordedSpec, Scenario
+from utilitune.scenario.model import (
+    CommandSpec,
+    FailurePolicy,
+    FunctionSpec,
+    ListedInstances,
+    RecordedSpec,
+    Scenario,
+)
 from utilitune.scenario.snapshot import contents, digest
 from utilitune.scenario.targets import build_target
-from utilitune.store import Snapshot
+from utilitune.store import RunFolderReader, Snapshot
 from utilitune.targets.base import Command, Invocation
 from utilitune.targets.function import as_arguments, call_text
 from utilitune.targets.recorded import RecordedTarget
 from utilitune.utility import parse_solution_utility, parse_utility
+from utilitune.utility.carried import make_importable
 from utilitune.utility.drawn import drawing_of, drawn, is_python
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
     from typing import Any
 
     from numpy.typing import NDArray
@@ -78,10 +89,18 @@ class Task:
     def stored(cls, store: StoreReader) -> Task:
         """The task of a stored run, as it was when the run began.
 
+        Where the scenario's folder is gone and the scenario lies beside the run folder, both were moved: the
+        task is there now.
+
         A utility that is a Python function is read from the curve that the run has kept, if it has: nobody's
         code is run for a look.
         """
-        task = cls(Scenario.from_snapshot(store.snapshot.scenario))
+        scenario = Scenario.from_snapshot(store.snapshot.scenario)
+        if isinstance(store, RunFolderReader) and not is_folder(scenario.directory):
+            beside = Path(os.path.abspath(store.folder)).parent  # noqa: PTH100 - links stay what they are
+            if _lies_in(scenario, beside):
+                scenario = replace(scenario, directory=beside)
+        task = cls(scenario)
         kept = (session.settings.get(CURVE) for session in reversed(store.sessions()))
         curve = next(filter(None, kept), None) if is_python(task.scenario.utility) else None
         if curve is not None:
@@ -101,6 +120,8 @@ class Task:
             ScenarioError: The scenario is about the quality of solutions: time alone has no utility.
         """
         self.scenario.require_runtime()
+        if is_python(self.scenario.utility):
+            make_importable(self.scenario.directory)
         return parse_utility(self.scenario.utility)
 
     @cached_property
@@ -301,6 +322,22 @@ class Task:
         if self.test.count is None:
             raise ScenarioError("the test instances have no end: give their generator a count")
         return self.test.count
+
+
+def _lies_in(scenario: Scenario, folder: Path) -> bool:
+    """Whether what is run, or the first instance, is seen from a folder as the scenario names it."""
+    names: list[str] = []
+    match scenario.target:
+        case CommandSpec(argv=argv):
+            names.append(argv[0])
+        case FunctionSpec(reference=reference):
+            module = reference.partition(":")[0].replace(".", "/")
+            names += [f"{module}.py", f"{module}/__init__.py"]
+        case RecordedSpec(matrix=matrix):
+            names.append(matrix)
+    if isinstance(scenario.training, ListedInstances) and scenario.training.files:
+        names += scenario.training.names[:1]
+    return any(not os.path.isabs(name) and exists(folder / name) for name in names)  # noqa: PTH117 - texts
 
 
 def task_text(task: TargetTask) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from utilitune.errors import UsageError
-from utilitune.errors.outside import json_text
+from utilitune.errors.outside import json_text, shell_line
 from utilitune.scenario.dialects.r_tables import MISSING, is_column_name, written_cell
 from utilitune.scenario.writer import toml_value
 from utilitune.spaces import ParameterSpace, SpaceError
@@ -74,9 +73,7 @@ def _not_for_irace(name: str, text: str) -> UsageError:
 
 
 def _as_smac(result: RunResult, _: Scenario) -> str:
-    return " ".join(
-        f"{shlex.quote(f'-{name}')} {shlex.quote(written(value))}" for name, value in result.best.items()
-    )
+    return shell_line(word for name, value in result.best.items() for word in (f"-{name}", written(value)))
 
 
 def _as_pcs(result: RunResult, scenario: Scenario) -> str:

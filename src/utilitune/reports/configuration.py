@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import TargetError, UsageError
-from utilitune.live.moved import stored_task
 from utilitune.live.places import unanswered
 from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.standing.worths import Estimate, Sharing, estimate, fill, kind_numbers
-from utilitune.live.task import task_text
+from utilitune.live.task import Task, task_text
 from utilitune.targets.base import Invocation
 from utilitune.targets.command import written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from utilitune.live.task import Task
     from utilitune.store.base import StoreReader
     from utilitune.store.records import ConfigurationRecord, RunRecord
 
@@ -91,7 +89,7 @@ def configuration_facts(store: StoreReader, which: int | str, task: Task | None 
     """
     records = store.configurations()
     record = _chosen(store, records, which)
-    task = task or stored_task(store)
+    task = task or Task.stored(store)
     evidence = task.evidence()
     fill(evidence, store, (DEFAULT, record.index))
     runs = list(store.runs(configuration=record.index))

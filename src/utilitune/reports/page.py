@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors.outside import storable
-from utilitune.live.moved import stored_task
+from utilitune.live.task import Task
 from utilitune.reports.digest import RunDigest
 from utilitune.reports.document import document
 
@@ -64,7 +64,7 @@ def html_report(store: StoreReader, folder: Path | None = None) -> str:
         store: The run.
         folder: Where it is kept; its evaluation on test instances is read from there.
     """
-    task = stored_task(store)
+    task = Task.stored(store)
     digest = RunDigest(store, task)
     digest.read(store)
     return html_page(_bounded(document(store, folder, task, digest)))

@@ -12,7 +12,6 @@ import hashlib
 import os
 import platform
 import re
-import shlex
 import shutil
 import subprocess
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError
+from utilitune.errors.outside import shell_line
 from utilitune.execution.watcher import guarded
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _generate(argv: Sequence[str], directory: Path, output: Path, stopping: Call
             )
         except OSError as error:
             raise ScenarioError(
-                f"the instance generator cannot be started ({error.strerror}): {shlex.join(argv)}"
+                f"the instance generator cannot be started ({error.strerror}): {shell_line(argv)}"
             ) from None
         while not _ends_soon(process):
             if stopping():
@@ -117,7 +117,7 @@ def _tail(complaints: BinaryIO) -> str:
 def _failed(argv: Sequence[str], exit_code: int, complaints: str) -> ScenarioError:
     why = f"exit code {exit_code}" if exit_code else "it wrote no file"
     tail = f": {complaints}" if complaints else ""
-    return ScenarioError(f"the instance generator failed ({why}){tail}; try it by hand: {shlex.join(argv)}")
+    return ScenarioError(f"the instance generator failed ({why}){tail}; try it by hand: {shell_line(argv)}")
 
 
 def _keep(partial: Path, finished: Path) -> None:
@@ -136,7 +136,7 @@ def _not_kept(finished: Path, error: OSError) -> ScenarioError:
 def _too_slow(argv: Sequence[str]) -> ScenarioError:
     limit = f"{LONGEST_GENERATION_S / 60:g} minutes"
     return ScenarioError(
-        f"the instance generator did not end within {limit}: {shlex.join(argv)}; make it faster, or make the "
+        f"the instance generator did not end within {limit}: {shell_line(argv)}; make it faster, or make the "
         "instances beforehand and list them in the scenario"
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from utilitune.targets.command import CommandTarget, literal
 from utilitune.targets.function import FunctionTarget
 from utilitune.targets.recorded import RecordedTarget
 from utilitune.targets.wrappers import WrapperRules
+from utilitune.utility.carried import make_importable
 
 if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
@@ -44,8 +44,7 @@ def build_target(scenario: Scenario) -> Target:
                 anytime=scenario.objective is Objective.ANYTIME,
             )
         case FunctionSpec() as spec:
-            if str(scenario.directory) not in sys.path:
-                sys.path.insert(0, str(scenario.directory))
+            make_importable(scenario.directory)
             target = FunctionTarget.of(spec.reference, reports_runtime=spec.reports_runtime)
             target = replace(
                 target, directory=str(scenario.directory), reports_quality=scenario.quality is not None

@@ -41,6 +41,8 @@ from utilitune.scenario.switches import switch_templates
 from utilitune.scenario.target_reader import check_parameters_are_used, named_in, read_target
 from utilitune.spaces import Assignment, ChoiceParameter, ParameterSpace, SpaceError
 from utilitune.spaces.dialects import read_parameter_file
+from utilitune.utility.carried import make_importable
+from utilitune.utility.drawn import is_python
 
 if TYPE_CHECKING:
     from utilitune.spaces.dialects import ParameterFile
@@ -336,6 +338,8 @@ def _utility(top: Table, quality: QualityRules | None) -> str:
         raise top.need(
             "utility", 'say what an answer is worth after a time, such as "log-laplace(k0=60, alpha=1)"'
         )
+    if is_python(text):
+        make_importable(top.source.path.parent)
     try:
         check_utility(text, quality)
     except UtilituneError as error:

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from utilitune.domain import PhaseRecord, Progress, RunStatus, StopReason
 from utilitune.errors import StoreError
-from utilitune.errors.outside import exists, is_file, storable
+from utilitune.errors.outside import exists, is_file, shell_line, storable
 from utilitune.store import facts, rows, schema
 from utilitune.store.base import OutputAllowance
 from utilitune.store.changes import changes
@@ -369,8 +369,8 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
         process = holder(folder / LOCK_NAME)
         whom = f"process {process}" if process else "another process"
         raise StoreError(
-            f"{folder} is in use by {whom}: wait for it, stop it with 'utilitune stop {folder}', "
-            "or use another folder"
+            f"{folder} is in use by {whom}: wait for it, use another folder, or stop it with: "
+            f"{shell_line(['utilitune', 'stop', folder])}"
         ) from error
     except OSError as error:
         why = f"cannot use {folder} as a run folder: {error.strerror}"
@@ -395,8 +395,8 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
 
 def _afresh(folder: Path) -> str:
     return (
-        "choose another --folder to start afresh, with "
-        f"'--reuse {folder}' if program and instances are the same, so that its runs count there too"
+        "choose another --folder to start afresh, and if program and instances are the same, let its runs "
+        f"count there too with: {shell_line(['--reuse', folder])}"
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from utilitune.domain import TracePoint
 from utilitune.errors import ScenarioError
-from utilitune.errors.outside import number_in, shell_word, shortened
+from utilitune.errors.outside import number_in, shell_line, shell_word, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -72,7 +72,7 @@ class Command:
     def shell_text(self) -> str:
         """The command as a line to paste into a shell, for reproducing a run by hand."""
         assignments = [f"{name}={shell_word(value)}" for name, value in self.environment.items()]
-        line = " ".join([*assignments, *map(shell_word, self.argv)])
+        line = " ".join([*assignments, shell_line(self.argv)])
         return line if self.directory is None else f"cd {shell_word(self.directory)} && {line}"
 
 

@@ -49,6 +49,13 @@ def place_of(function: Callable[..., Any]) -> tuple[str, str]:
     return _carry(function, name)
 
 
+def make_importable(folder: Path) -> None:
+    """Let modules that lie in a folder be imported from now on, whatever the working folder is."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+        importlib.invalidate_caches()
+
+
 def _is_found(module: str, name: str, function: Callable[..., Any]) -> bool:
     """Whether importing the name elsewhere gives this very function."""
     if module == "__main__" or not name.isidentifier():

@@ -136,7 +136,7 @@ def _imported(module_name: str, function_name: str) -> Callable[[Any], Any]:
                 ) from None
             raise UtilityError(
                 f"there is no Python module {error.name!r} for the utility {module_name}:{function_name}:"
-                " install it, or start from the folder that holds it"
+                " install it, put it beside the scenario, or start from the folder that holds it"
             ) from None
         except Exception as error:
             raise UtilityError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import UtilituneError
-from utilitune.live.moved import stored_task
+from utilitune.live.task import Task
 from utilitune.reports import document
 from utilitune.reports.configuration import configuration_facts
 from utilitune.reports.contest import contest_of_run
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from utilitune.live.task import Task
     from utilitune.reports.contest import Contest
     from utilitune.store import RunFolderReader
 
@@ -106,7 +105,7 @@ class WatchedRun:
         if self._store is None:
             self._store, self._file = read_run_folder(self.folder), there
             self._opened += 1
-            self._task = stored_task(self._store)
+            self._task = Task.stored(self._store)
         store, task = self._store, self._task
         if task is None:
             raise RuntimeError("a store is open without its task")
@@ -192,7 +191,7 @@ class WatchedRun:
             }
         answer = last.overview.get("answer")
         with contextlib.closing(read_run_folder(self.folder)) as store:
-            plain["about"] = document.about(store, stored_task(store))
+            plain["about"] = document.about(store, Task.stored(store))
         plain["heldout"] = None if answer is None else heldout_of(self.folder, answer["number"])
         return plain
 
@@ -238,7 +237,7 @@ class WatchedRun:
             UtilituneError: There is no such configuration.
         """
         with contextlib.closing(read_run_folder(self.folder)) as store:
-            task = stored_task(store)
+            task = Task.stored(store)
             facts = configuration_facts(store, number, task)
         with self._lock:
             of_worth = task.scenario.quality is not None

@@ -1,0 +1,63 @@
+"""Modules of a user that lie beside the scenario are found from every folder, by every entrance."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import utilitune
+from cli.live_runs import Toy, invoke
+
+SEARCHER = """
+class Draws:
+    def __init__(self, task):
+        self.space = task.space
+    def suggest(self, pool, incumbent, generator):
+        return self.space.sample(generator, 1)[0]
+"""
+WORTH = """
+def worth(time_s):
+    return 1.0 if time_s < 0.2 else 0.0
+"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
+    """A scenario with a search and a utility of its user, seen from another folder."""
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    for module in ("searcher_beside_it", "worth_beside_it"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    place, elsewhere = tmp_path / "my task", tmp_path / "elsewhere"
+    place.mkdir()
+    elsewhere.mkdir()
+    toy = Toy.write(place, runs=20)
+    (place / "searcher_beside_it.py").write_text(SEARCHER)
+    (place / "worth_beside_it.py").write_text(WORTH)
+    text = toy.scenario.read_text().partition("[procedure]")[0]
+    text = text.replace("uniform(k0=200ms)", "python:worth_beside_it:worth")
+    toy.scenario.write_text(f'{text}[search]\nmethod = "searcher_beside_it:Draws"\n')
+    monkeypatch.chdir(elsewhere)
+    return toy
+
+
+def test_by_the_command_line(toy: Toy):
+    assert "Best configuration" in invoke("run", toy.scenario, "--workers", "1", "--plain").stdout
+    again = invoke("run", toy.scenario, "--workers", "1", "--plain", "--max-runs", "25")
+    assert "Best configuration" in again.stdout
+    assert invoke("best", toy.folder).stdout
+
+
+def test_by_python(toy: Toy, tmp_path: Path):
+    result = utilitune.configure(scenario=toy.scenario, folder=tmp_path / "run", workers=1)
+    assert result.best.keys() == {"alpha"}
+    assert utilitune.load(tmp_path / "run").best == result.best
+
+
+def test_by_asking_and_telling(toy: Toy):
+    with utilitune.Tuner(toy.scenario) as tuner:
+        while not tuner.done:
+            for trial in tuner.ask():
+                tuner.tell(trial, 0.01)
+        assert tuner.best.keys() == {"alpha"}
