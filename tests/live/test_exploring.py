@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +14,11 @@ from live.simulated_scenarios import backend, make_scenario
 from utilitune.domain.stopping import Budget
 from utilitune.errors import ScenarioError
 from utilitune.live.hunting import Hunt, searcher_named
+from utilitune.live.nominating import Orders
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
+from utilitune.search.base import WantedRun
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
 from utilitune.store.records import Origin
@@ -222,3 +225,58 @@ def test_a_nominee_that_takes_part_already_is_run_once_like_all_others(tmp_path,
             (run.request.configuration, run.request.position, run.request.captime_s) for run in store.runs()
         ]
     assert len(made) == len(set(made))
+
+
+class Looks:
+    """Looks at as many instances of one candidate as it is told to, and then names it."""
+
+    many = 40
+    until_s = float("inf")
+
+    def __init__(self, task):
+        self.candidates = [task.space.default(), task.space.validate({"x": 0.3})]
+        self.spent_s, self.seen = 0.0, 0
+
+    def wanted(self, count):
+        return [] if self.seen >= self.many else [WantedRun(1, self.seen, 64.0)]
+
+    def tell(self, run, seen):
+        self.seen, self.spent_s = run.position + 1, self.spent_s + seen.known_s
+
+    def nominee(self):
+        return 1 if self.seen >= self.many else 0
+
+
+@pytest.mark.parametrize("later", [2, 40, 80])
+def test_a_nominee_is_judged_behind_what_shaped_it_also_by_another_search(tmp_path, monkeypatch, later):
+    """A later start may look at fewer runs, such as a package that plans anew. Its nominee is the old one."""
+    first = []
+
+    def add_nominee(self, engine, number, known_as, first_fresh):
+        first.append((number, first_fresh))
+        return usual(self, engine, number, known_as, first_fresh)
+
+    usual = Orders.add_nominee
+    monkeypatch.setattr(Orders, "add_nominee", add_nominee)
+    rules = SearchRules(0.5, f"{__name__}:Looks")
+    scenario = searching(tmp_path, runs=300, search=rules, population=Population.INFINITE)
+    go(scenario, tmp_path / "run")
+    monkeypatch.setattr(Looks, "many", later)
+    go(replace(scenario, stop=StopRules(runs=900)), tmp_path / "run")
+    assert first == [(1, 40), (1, 40)]
+
+
+def test_a_search_plans_with_the_time_of_the_first_start(tmp_path, monkeypatch):
+    """irace planned anew when more time was given, and what was proved fell back."""
+    planned = []
+
+    class Plans(Looks):
+        def __init__(self, task):
+            planned.append(task.budget_s)
+            super().__init__(task)
+
+    monkeypatch.setattr(sys.modules[__name__], "Looks", Plans)
+    scenario = searching(tmp_path, search=SearchRules(0.5, f"{__name__}:Looks"))
+    for time_s in (100.0, 300.0):
+        go(replace(scenario, stop=StopRules(cpu_time_s=time_s)), tmp_path / "run")
+    assert planned == [50.0, 50.0]

@@ -175,10 +175,12 @@ class Nominate:
     Attributes:
         number: Which nomination of the run it is, from 1; one that is stored already is not stored again.
         configuration: The number of the configuration.
+        first_fresh: The first position behind all that shaped it.
     """
 
     number: int
     configuration: int
+    first_fresh: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from utilitune.domain import PhaseRecord, Progress
     from utilitune.live.asker import Ended, Instruction, Room
     from utilitune.live.hunting import Hunt
+    from utilitune.live.meetings import Stored
     from utilitune.live.proof import Proof
     from utilitune.live.supply import Drawn
     from utilitune.store.records import ConfigurationRecord
@@ -45,7 +46,7 @@ class Exploring:
         proof: The side that proves.
         hunt: The side that searches.
         share: The share of search in the seconds in runs.
-        nominations: The configurations that were nominated in earlier starts, by number.
+        nominations: What was nominated in earlier starts.
         epsilon: The ε that the user asked for, if any.
         proves_one: Whether the latest nominee is the answer in any case, and ε is asked for of it.
 
@@ -59,7 +60,7 @@ class Exploring:
         hunt: Hunt,
         share: float,
         *,
-        nominations: Sequence[int] = (),
+        nominations: Stored,
         epsilon: float | None = None,
         proves_one: bool = False,
     ) -> None:
@@ -95,7 +96,7 @@ class Exploring:
         self._meetings.nominated.append(configuration)
         self._choice.note(configuration)
         self._finished = None
-        self.proof.nominated(number, configuration, self._hunt.frontier)
+        self.proof.nominated(number, configuration, self._meetings.first_fresh(number))
 
     # -- instructions --------------------------------------------------------------------------------------
 

@@ -19,13 +19,16 @@ if TYPE_CHECKING:
 
     from utilitune.live.task import Task
     from utilitune.procedures.naming import ProcedureSpec
-    from utilitune.store.base import Store
+    from utilitune.store.base import Store, StoreReader
 
 RULES = "rules"
 """Name of the fact with what was settled before the first run, for later starts and for certificates."""
 
 FRESH_FROM = "fresh from"
 """Name of the fact that says from which position on proposals may be judged, whatever was consumed."""
+
+NOMINEES_FROM = "nominees from"
+"""Name of the fact that says for each nomination which position was the first behind all that shaped it."""
 
 
 def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehand:
@@ -70,6 +73,21 @@ def fresh_from(store: Store, specification: ProcedureSpec) -> int:
         kept = max(kept, 1 + max((run.request.position for run in store.runs()), default=-1))
         store.keep_fact(FRESH_FROM, str(kept))
     return kept
+
+
+def nominees_from(store: StoreReader) -> dict[int, int]:
+    """The first position behind all that shaped a nominee, by the number of its nomination.
+
+    Who searches may look at other runs in a later start, such as a package that plans its whole budget. What
+    an earlier start has nominated was shaped by what that start looked at.
+    """
+    kept = json.loads(store.facts().get(NOMINEES_FROM, "{}"))
+    return {int(number): int(first) for number, first in kept.items()}
+
+
+def keep_first_fresh(store: Store, number: int, first: int) -> None:
+    """Keep the first position behind all that shaped a nominee that is about to be stored."""
+    store.keep_fact(NOMINEES_FROM, json.dumps({**nominees_from(store), number: first}))
 
 
 def _differs(now: Mapping[str, object], before: Mapping[str, object]) -> bool:

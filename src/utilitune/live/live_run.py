@@ -42,6 +42,7 @@ from utilitune.live.events import (
     View,
 )
 from utilitune.live.failures import FailureWatch
+from utilitune.live.first_start import keep_first_fresh
 from utilitune.live.inputs import Inputs, note_changed_instance
 from utilitune.live.reusing import condition_of
 from utilitune.live.spending import Spending, elapsed_s
@@ -230,6 +231,7 @@ class LiveRun:
                 self._join(step)
             if isinstance(step, Nominate):
                 if new:
+                    keep_first_fresh(self.store, step.number, step.first_fresh)
                     self.store.nominate(step.configuration)
                 self.asker.nominated(step.number, step.configuration)
             if new:

@@ -7,12 +7,12 @@ so only the number is kept.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.live.asker import Again, Join, Joining, Make, Nominate, Wanted, pair_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from utilitune.live.asker import Pair, Room
     from utilitune.live.choosing import Choice
@@ -37,6 +37,18 @@ def milestone_s(first_s: float, number: int) -> float:
     return FIRST_NOMINATION * first_s * NOMINATION_GROWTH**number
 
 
+class Stored(NamedTuple):
+    """What was nominated in earlier starts.
+
+    Attributes:
+        configurations: The numbers of the configurations, the first nomination first.
+        first_fresh: The first position behind all that shaped a nominee, by the number of its nomination.
+    """
+
+    configurations: Sequence[int]
+    first_fresh: Mapping[int, int]
+
+
 class Meetings:
     """Where search and proof meet next, and what is nominated and offered when they do.
 
@@ -45,14 +57,14 @@ class Meetings:
         hunt: The side that searches.
         choice: Who learns whom search holds to be the best.
         share: The share of search in the seconds in runs.
-        stored: The configurations that were nominated in earlier starts, by number.
+        stored: What was nominated in earlier starts.
 
     Attributes:
         nominated: Whom search has nominated, by number.
         drawn: The random draws of the proof, by number.
     """
 
-    def __init__(self, proof: Proof, hunt: Hunt, choice: Choice, share: float, stored: Sequence[int]) -> None:
+    def __init__(self, proof: Proof, hunt: Hunt, choice: Choice, share: float, stored: Stored) -> None:
         self.nominated: list[int] = []
         self.drawn: set[int] = set()
         self._proof, self._hunt, self._choice = proof, hunt, choice
@@ -112,14 +124,20 @@ class Meetings:
         """What is to be nominated where both sides have come to the milestone; if nothing, it is passed."""
         if not self.search_waits or (not proof_is_over and self._proof.spent_s < self.limit_s):
             return None
-        best = self._best_now()
-        if best is not None and self._proof.has_room_for_nominee(self._hunt.frontier):
-            return Nominate(len(self.nominated) + 1, best)
+        best, number = self._best_now(), len(self.nominated) + 1
+        if best is not None and self._proof.has_room_for_nominee(self.first_fresh(number)):
+            return Nominate(number, best, self.first_fresh(number))
         if self._number is not None:
             if self._number >= MEETINGS_ALONE:
                 self._offer()
             self._number = None if self._hunt.exhausted else self._number + 1
         return None
+
+    def first_fresh(self, number: int) -> int:
+        """The first position behind all that shaped a nominee, now or in an earlier start."""
+        frontier = self._hunt.frontier
+        is_stored = number <= len(self._stored.configurations)
+        return self._stored.first_fresh.get(number, frontier) if is_stored else frontier
 
     def _offer(self) -> None:
         """Let search try the proof's best draws: they were run anyway, and may be better than what it has."""
@@ -139,7 +157,8 @@ class Meetings:
         if best in self.nominated or (best in self.drawn and not self._choice.proves_one):
             self._choice.note(best)
             return None
-        return self._stored[place] if place < len(self._stored) else best
+        stored = self._stored.configurations
+        return stored[place] if place < len(stored) else best
 
 
 def _distinct(wanted: Iterable[Wanted], under_way: Iterable[Pair]) -> list[Wanted]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,10 @@ from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.driver import Driver
 from utilitune.live.events import Listeners
 from utilitune.live.exploring import Exploring
-from utilitune.live.first_start import fresh_from, settled
+from utilitune.live.first_start import fresh_from, nominees_from, settled
 from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
 from utilitune.live.live_run import LiveRun, Terms
+from utilitune.live.meetings import Stored
 from utilitune.live.nominating import Orders
 from utilitune.live.paused import PausedRuns
 from utilitune.live.prelude import ready_asker
@@ -77,7 +79,12 @@ class RunSettings:
     def stored(self) -> dict[str, Any]:
         """What the store keeps of it."""
         found = None if self.found is None else dict(self.found)
-        search = {**asdict(self.search), "workers": self.workers, "found": found}
+        search = {
+            **asdict(self.search),
+            "workers": self.workers,
+            "found": found,
+            "budget_s": None if self.budget.max_time_s == math.inf else self.budget.max_time_s,
+        }
         return {"procedure": self.specification.plain(), "workers": self.workers, "search": search}
 
 
@@ -178,15 +185,21 @@ def _hunt(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt:
         method=begun["method"],
         workers=begun["workers"],
         captime_limit_s=settings.specification.captime_limit_s,
-        budget_s=begun["share"] * settings.budget.max_time_s,
+        budget_s=begun["share"] * _planned_s(settings, begun),
     )
+
+
+def _planned_s(settings: RunSettings, begun: Mapping[str, Any]) -> float:
+    """The time of the whole run as its first start named it, or the present one where it named none."""
+    planned_s = begun.get("budget_s")
+    return settings.budget.max_time_s if planned_s is None else float(planned_s)
 
 
 def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = False) -> Proof | Exploring:
     """Who decides what to run: a search beside a proof or, where there is nothing to search, a proof alone.
 
-    A run that is resumed goes on as it was begun: share, method and number of workers of the search are those
-    of the first start, because what was searched and nominated follows from them.
+    A run that is resumed goes on as it was begun: share, method, number of workers and planned time of the
+    search are those of the first start, because what was searched and nominated follows from them.
 
     Args:
         task: What is configured.
@@ -209,7 +222,7 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
     else:
         share = begun["share"]
         hunt = _hunt(task, settings, begun)
-    nominations = store.nominations()
+    nominations = Stored(store.nominations(), nominees_from(store))
     return Exploring(
         proof, hunt, share, nominations=nominations, epsilon=spec.epsilon, proves_one=bool(found)
     )

@@ -105,24 +105,19 @@ class PeerSearcher:
             raise problem
 
 
-def _budget_s(task: SearchTask) -> float:
-    """The run time that a task lets its searcher plan with; without end where it names none."""
-    return float(getattr(task, "budget_s", math.inf))
-
-
 def smac(task: SearchTask) -> PeerSearcher:
-    """SMAC3 searches."""
-    return PeerSearcher(Smac(), task, _budget_s(task))
+    """SMAC3 searches; it goes on for as long as it is asked to."""
+    return PeerSearcher(Smac(), task, math.inf)
 
 
 def irace(task: SearchTask) -> PeerSearcher:
     """Irace searches; it must know how much time it has."""
-    return PeerSearcher(Irace(), task, _budget_s(task))
+    return PeerSearcher(Irace(), task, task.budget_s)
 
 
 def optuna_tpe(task: SearchTask) -> PeerSearcher:
-    """Optuna's TPE searches."""
-    return PeerSearcher(OptunaTpe(), task, _budget_s(task))
+    """Optuna's TPE searches; how many instances a trial has depends on how much time there is."""
+    return PeerSearcher(OptunaTpe(), task, task.budget_s)
 
 
 class _SearchGround:
