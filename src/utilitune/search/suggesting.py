@@ -19,6 +19,7 @@ from utilitune.search.base import Belief
 from utilitune.search.forest import Growth, Trees, grow, predict
 from utilitune.search.merits import merits
 from utilitune.search.moves import Moves
+from utilitune.search.one_thread import on_one_thread
 from utilitune.search.settings import SuggestionSettings
 
 if TYPE_CHECKING:
@@ -78,9 +79,14 @@ class MixedSuggester:
 
     def suggest(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Assignment | None:
         """A configuration that is no candidate yet; None if there seems to be none."""
-        settings = self.settings
-        self._learn(pool, incumbent)
-        kind = generator.random()
+        with on_one_thread():
+            self._learn(pool, incumbent)
+            found = self._suggested(pool, incumbent, generator)
+        return found or RandomSuggester().suggest(pool, incumbent, generator)
+
+    def _suggested(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Assignment | None:
+        """By the model, near the best, or between the best; None where that finds nothing, or by chance."""
+        settings, kind = self.settings, generator.random()
         found: Assignment | None = None
         if kind < settings.model and self._trees is not None:
             found = self._by_model(pool, incumbent, self._trees, generator)
@@ -89,13 +95,14 @@ class MixedSuggester:
             found = _first_new(pool, self._moves.neighbours(parents, generator))
         elif kind < settings.model + settings.neighbour + settings.crossing:
             found = _first_new(pool, self._crossings(pool, incumbent, _TRIALS, generator))
-        return found or RandomSuggester().suggest(pool, incumbent, generator)
+        return found
 
     def belief(self, pool: Pool, candidate: int, rival: int) -> Belief | None:
         """How much more a candidate is worth than a rival, by what their parameters add."""
         if self._trees is None:
             return None
-        return Belief(*self._worths.difference(self._moves.features(pool.codes([candidate, rival]))))
+        with on_one_thread():
+            return Belief(*self._worths.difference(self._moves.features(pool.codes([candidate, rival]))))
 
     # -- the best --------------------------------------------------------------------------------------
 
