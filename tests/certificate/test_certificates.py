@@ -5,9 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from certificate.certified_runs import (
+    LISTED,
     by_best_moment,
     by_quality,
     by_time,
@@ -21,6 +23,8 @@ from utilitune.certificate.content import FORMAT
 from utilitune.errors import DataError, UsageError
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
+from utilitune.spaces import ParameterSpace
+from utilitune.utility import parse_utility
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +82,31 @@ def test_every_kind_of_run_has_one(tmp_path, case):
     if gain is not None and content["promise"]["answer"] != 0:
         more = resealed(content, promise=sentence_of(content, gain=max(0.0, gain) + 0.02))
         assert not verify(more).valid, "the runs prove more than the promise says of the default"
+
+
+SIX = ParameterSpace.from_tables(
+    {"x": {"type": "categorical", "values": ["0.1", "0.2", "0.4", "0.6", "0.8", "0.9"], "default": "0.9"}}
+)
+
+
+def test_a_poor_configuration_of_a_small_space_is_proved_as_near_as_it_is(tmp_path):
+    """Others are ruled out against the best one only, which is known to its end: that is enough."""
+    scenario = by_time(tmp_path, space=SIX, stop=StopRules(runs=10_000))
+    content = made(scenario, tmp_path / "run", found=scenario.space.validate({"x": "0.1"}))
+    claim, runs = content["promise"], content["runs"]
+    worth = [[] for _ in content["configurations"]]
+    for configuration, runtime in zip(runs["configuration"], runs["runtime_s"], strict=True):
+        worth[configuration].append(parse_utility(scenario.utility)(runtime))
+    best = max(float(np.mean(each)) for each in worth if len(each) == len(LISTED.names))
+    asked = float(np.mean(worth[claim["answer"]]))
+    assert content["configurations"][claim["answer"]]["values"] == {"x": "0.1"}
+    assert len(worth[claim["answer"]]) == len(LISTED.names)
+    assert claim["epsilon"] == pytest.approx(best - asked, abs=0.03), "some runs are never seen to their end"
+    assert claim["gamma"] == 0.0
+    verdict = verify(content)
+    assert verdict.valid, verdict.reason
+    less = resealed(content, promise=sentence_of(content, epsilon=claim["epsilon"] - 0.01))
+    assert "do not prove" in verify(less).reason
 
 
 def test_a_sample_that_a_method_of_the_users_own_has_searched_has_none(tmp_path):

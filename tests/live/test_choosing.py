@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from utilitune.domain.stopping import instances_exhausted
 from utilitune.domain import Progress
 from utilitune.live.choosing import MOST_LOST, Choice
 
@@ -110,7 +111,20 @@ def test_a_find_that_reaches_what_was_asked_for_is_the_answer_if_nothing_else_do
 
 
 def test_one_that_is_to_be_proved_is_the_answer_whatever_is_proved_of_it():
-    assert numbers(choice(standing(5, 0.1), standing(1, 0.9), proves_one=True)) == (5, 1)
+    asked = choice(standing(5, 0.1), standing(1, 0.9), proves_one=True)
+    assert numbers(asked) == (5, 1)
+    assert asked.sentence() == "More is proved of configuration 5: ε = 0.1, γ = 0.1."
+
+
+def test_what_the_proof_says_at_its_end_is_put_right_for_the_one_asked_about():
+    used_up = instances_exhausted(40, 0.0)
+    assert "nothing is left to prove" in used_up.advice
+    asked = choice(standing(5, 0.0), standing(1, 0.3), proves_one=True)
+    assert asked.ending(used_up).advice == (
+        "All instances are used: no more can be proved of this configuration than ε = 0.3, γ = 0.1."
+    )
+    assert choice(standing(5, 0.0), standing(1, 0.3)).ending(used_up) is used_up
+    assert choice(standing(5, 0.0), standing(1, 0.0), proves_one=True).ending(used_up) is used_up
 
 
 @pytest.mark.parametrize(

@@ -317,8 +317,8 @@ def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
 def _check_near(facts: Facts, answer: int, roles: list[Role], epsilon: float, gamma: float | None) -> None:
     covered = _covered(facts, gamma)
     require(bool(roles), "the answer has no share of δ, so nothing is proved of it")
-    proved = any(_proves(facts, answer, role, covered, epsilon + _SLACK) for role in roles)
-    proved = proved or _proves_by_default(facts, answer, covered, epsilon + _SLACK)
+    proved = _is_near(facts, answer, covered, epsilon + _SLACK)
+    proved = proved or _proves_by_another(facts, answer, covered, epsilon + _SLACK)
     require(proved, f"the runs do not prove that the answer is within ε = {epsilon:.6g} of the best")
 
 
@@ -368,16 +368,19 @@ def _covered(facts: Facts, gamma: float | None) -> list[tuple[float, int]]:
     return covered
 
 
+def _low(facts: Facts, answer: int, role: Role) -> float:
+    """A lower bound on what a possible answer is worth."""
+    own = facts.own(answer, role)
+    if role.ungauged:
+        return float(own.sum() / facts.population) * (1.0 - 1e-12)
+    return lower_bound(own, facts.population, facts.shares.part("lower") * role.weight)
+
+
 def _proves(
     facts: Facts, answer: int, role: Role, covered: Sequence[tuple[float, int]], epsilon: float
 ) -> bool:
     """Whether every draw is at most ε better than the answer: by its own bound, or by their difference."""
-    shares, population = facts.shares, facts.population
-    own = facts.own(answer, role)
-    if role.ungauged:
-        low = float(own.sum() / population) * (1.0 - 1e-12)
-    else:
-        low = lower_bound(own, population, shares.part("lower") * role.weight)
+    shares, population, low = facts.shares, facts.population, _low(facts, answer, role)
     if low + epsilon >= 1.0:
         return True
     upper, paired = shares.part("upper"), shares.part("paired")
@@ -393,6 +396,26 @@ def _proves(
         ):
             return False
     return True
+
+
+def _is_near(facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float) -> bool:
+    """Whether the answer, as whatever it may be that, is within ε, or the default in the place of another."""
+    roles = _roles(facts, answer)
+    return any(_proves(facts, answer, role, covered, epsilon) for role in roles) or _proves_by_default(
+        facts, answer, covered, epsilon
+    )
+
+
+def _proves_by_another(
+    facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float
+) -> bool:
+    """Whether another one is proved to be near the best, and by counting cannot be much above the answer."""
+    if not facts.population:
+        return False
+    low = max(_low(facts, answer, role) for role in _roles(facts, answer))
+    left = {place: low + epsilon - facts.most(place) for place in facts.possible}
+    others = sorted((place for place in left if left[place] >= 0.0), key=left.__getitem__, reverse=True)
+    return any(_is_near(facts, place, covered, left[place]) for place in others)
 
 
 def _proves_by_default(

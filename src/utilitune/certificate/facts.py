@@ -202,6 +202,10 @@ class Facts:
         end = int(known[-1]) + 1 if known.size else 0
         return 1.0 - self._values(configuration, most=True)[:end]
 
+    def most(self, configuration: int) -> float:
+        """What a configuration can be worth on the list at most, by counting."""
+        return float(self._values(configuration, most=True).mean())
+
     def differences(self, above: int, below: int, role: Role) -> NDArray[np.float64]:
         """1 − Y of one and X of the other added up, along an order, as far as both were run."""
         most, least = self._values(above, most=True), self._values(below, most=False)

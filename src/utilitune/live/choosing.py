@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from utilitune.domain import StopReason
-from utilitune.domain.stopping import EPSILON_REACHED
+from utilitune.domain.stopping import EPSILON_REACHED, INSTANCES_EXHAUSTED
 
 if TYPE_CHECKING:
     from utilitune.domain import Progress
@@ -86,16 +86,24 @@ class Choice:
             return None
         return StopReason(EPSILON_REACHED, f"ε = {self._epsilon:g} is proved of the configuration.")
 
+    def ending(self, reason: StopReason) -> StopReason:
+        """Why the proof has ended; what it says of its own answer is put right for the one asked about."""
+        answer = self.candidates()[1]
+        if not self.proves_one or reason.code != INSTANCES_EXHAUSTED or answer is None or not answer.epsilon:
+            return reason
+        return StopReason(
+            INSTANCES_EXHAUSTED,
+            f"All instances are used: no more can be proved of this configuration than {_stated(answer)}.",
+        )
+
     def sentence(self) -> str:
         """A sentence where the best by its runs and the best-proved one differ, else nothing."""
         proved, answer = self.candidates()
         if proved is None or answer is None or not self.found:
             return ""
         if self._proof.worth(proved) < self._proof.worth(answer):
-            return (
-                f"The answer is the best by its runs; more is proved of configuration {proved.best_index}: "
-                f"{_stated(proved)}."
-            )
+            so = "More" if self.proves_one else "The answer is the best by its runs; more"
+            return f"{so} is proved of configuration {proved.best_index}: {_stated(proved)}."
         latest = self.found[-1]
         if latest == answer.best_index or not self._hunt.is_ahead(latest, answer.best_index):
             return ""

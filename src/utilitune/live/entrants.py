@@ -38,15 +38,29 @@ class Entrants:
         self._places.setdefault(number, len(self.numbers))
         self.numbers.append(number)
 
+    def first_like(self, number: int, assignment: Assignment | None) -> int | None:
+        """Where a nominee first stands in the engine, as itself or as its equal; None if it has not joined.
+
+        A random draw that joins later and is equal to it reads its runs.
+        """
+        if number in self._places or assignment is None:
+            return self._places.get(number)
+        first = self._first_equal.setdefault(assignment, len(self.numbers))
+        if first == len(self.numbers):
+            return None
+        self._places[number] = first
+        return first
+
     def place_of(self, number: int) -> int | None:
         """Where a configuration of the store first stands in the engine; None if it has not joined."""
         return self._places.get(number)
 
     def whose_runs(self, number: int, drawn: Drawn) -> int:
         """Whose runs count for a configuration that has joined: a random draw may equal an earlier one."""
-        own = self._places[number]
-        first = self._first_equal.setdefault(drawn.assignment, own)
-        return first if drawn.origin is Origin.RANDOM else own
+        first = self._first_equal.setdefault(drawn.assignment, self._places[number])
+        if drawn.origin is Origin.RANDOM:
+            self._places[number] = first
+        return self._places[number]
 
     def stored(self, request: RunRequest) -> RunRequest:
         """A run in terms of the store, for one in terms of the engine."""

@@ -96,7 +96,10 @@ class Exploring:
         self._meetings.nominated.append(configuration)
         self._choice.note(configuration)
         self._finished = None
-        self.proof.nominated(number, configuration, self._meetings.first_fresh(number))
+        assignment = self._hunt.assignment_of(configuration)
+        self.proof.nominated(number, configuration, assignment, self._meetings.first_fresh(number))
+        if self._choice.proves_one:
+            self.proof.ask_about_nominee()
 
     # -- instructions --------------------------------------------------------------------------------------
 
@@ -126,7 +129,7 @@ class Exploring:
             return Make([])
         step = self.proof.ask(room, self._meetings.limit_s)
         if isinstance(step, Done):
-            self._finished = step
+            self._finished = step = Done(self._choice.ending(step.reason))
             if step.reason.code != EPSILON_REACHED and not self._hunt.exhausted:
                 return Make([])
         return step

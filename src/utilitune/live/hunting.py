@@ -92,6 +92,10 @@ class Hunt:
         if self._numbers.setdefault(assignment, number) == number:
             self._assignments[number] = assignment
 
+    def assignment_of(self, number: int) -> Assignment:
+        """The values of a configuration that has a number."""
+        return self._assignments[number]
+
     def offer(self, number: int) -> None:
         """Let the searcher try a configuration that others have found good; not every searcher takes any."""
         assignment = self._assignments.get(number)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import LiveEvidence
     from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.spaces import Assignment
     from utilitune.store.base import Store
     from utilitune.store.records import ConfigurationRecord
 
@@ -80,15 +81,18 @@ class Proof(Proved):
             drawn.origin, drawn.first_position, configuration=self._entrants.whose_runs(number, drawn)
         )
 
-    def nominated(self, number: int, configuration: int, first_fresh: int = 0) -> None:
+    def nominated(
+        self, number: int, configuration: int, assignment: Assignment | None = None, first_fresh: int = 0
+    ) -> None:
         """Let a nominee join the engine, see `nominating`.
 
         Args:
             number: Which nomination of the run it is, from 1.
             configuration: The number of the configuration in the store; it may be in the engine already.
+            assignment: Its values; a random draw may have the same.
             first_fresh: The first position behind all that shaped the nominee.
         """
-        engine, known_as = self._nominating(), self._entrants.place_of(configuration)
+        engine, known_as = self._nominating(), self._entrants.first_like(configuration, assignment)
         if self._orders is None:
             raise RuntimeError("this run has no orders for nominees")
         self._enter(configuration)

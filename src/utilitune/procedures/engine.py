@@ -209,6 +209,10 @@ class TakesProposals(ShowsRuns, Protocol):
         """What is proved with this configuration as the answer; it changes nothing."""
         ...
 
+    def ask_about(self, arm: int) -> None:
+        """Something is to be proved of this arm, whatever its runs say."""
+        ...
+
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared, in units of ε: the smaller the better."""
         ...

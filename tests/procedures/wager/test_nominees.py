@@ -17,6 +17,7 @@ from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.orders import fresh_order
 from utilitune.procedures.wager import Adaptive, WagerEngine
 from utilitune.procedures.wager.capital import difference_values, pair_values_along
+from utilitune.procedures.wager.leader import _lead
 from utilitune.procedures.wager.state import runs_made
 
 POSITIONS = 90
@@ -200,6 +201,43 @@ class TestNominees:
         with pytest.raises(UsageError, match=complaint):
             engine.add(origin, order=order)
         assert engine.added == 0
+
+
+class TestTheOneAskedAbout:
+    """Something is to be proved of a nominee that is not the best."""
+
+    WORST = int(WORTHS.argmin())
+
+    def _engine(self) -> tuple[WagerEngine, int]:
+        evidence = RecordedEvidence(ROWS.take_rows([*range(12), self.WORST]), UTILITY)
+        engine = with_draws(listed(), evidence)
+        engine.advance(SHORT)
+        return engine, engine.add(Origin.NOMINEE, order=ORDER)
+
+    def test_in_the_end_its_epsilon_is_its_distance_to_the_best(self):
+        engine, nominee = self._engine()
+        engine.ask_about(nominee)
+        assert engine.advance(ENDLESS) is Halt.DONE
+        gap = float(WORTHS[:12].max() - WORTHS[self.WORST])
+        assert engine.progress_of(nominee).epsilon == pytest.approx(gap, abs=1e-6)
+        assert engine._play.arms[nominee]["runs"] == POSITIONS
+
+    def test_nobody_runs_a_bad_one_that_is_not_asked_about(self):
+        engine, nominee = self._engine()
+        engine.advance(ENDLESS)
+        assert engine._play.arms[nominee]["runs"] < POSITIONS
+
+    def test_what_is_proved_of_it_while_it_leads_stays_proved(self):
+        engine, nominee = nominated()
+        said = []
+        for rounds in range(150, 3000, 50):
+            engine.advance(PauseAt(rounds, float("inf"), 10**9))
+            said.append(engine.progress_of(nominee).epsilon)
+            if engine._play.standing.leader == nominee and said[-1] < 1.0:
+                break
+        _lead(engine._play, 0)
+        assert engine._play.standing.leader == 0
+        assert engine.progress_of(nominee).epsilon <= said[-1]
 
 
 class TestSharedRuns:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from utilitune.domain import rounded_up
+from utilitune.domain.stopping import INSTANCES_EXHAUSTED
 from utilitune.live.standing.failures import Failures, failures_of
 from utilitune.live.standing.outlook import Limits, Outlook, outlook_of
 from utilitune.live.standing.terms import epsilon_in_quality, epsilon_in_time
@@ -135,11 +136,12 @@ def standing_of(
     answer, default = (
         estimate(evidence, records[index], numbers[index], sharing) for index in (best, DEFAULT)
     )
+    sessions = store.sessions()
     limits = Limits(
         answer=answer,
         instances=task.training.count or 0,
-        target_epsilon=_target_epsilon(store.sessions()),
-        elapsed_s=elapsed_s(store.sessions(), [record.at for record in store.trajectory()]),
+        target_epsilon=_target_epsilon(sessions),
+        elapsed_s=elapsed_s(sessions, [record.at for record in store.trajectory()]),
     )
     epsilon = progress.promise.epsilon
     return Standing(
@@ -147,7 +149,7 @@ def standing_of(
         default=default,
         proved_gain=progress.gain,
         epsilon_means=epsilon_means(task, evidence, best, epsilon),
-        outlook=outlook_of([*points, progress], limits),
+        outlook=None if _is_exhausted(sessions) else outlook_of([*points, progress], limits),
         failures=failures_of(store, records, task.training.name),
         tried=len(store.runs_each()),
     )
@@ -164,6 +166,12 @@ def epsilon_means(task: Judged, evidence: LiveEvidence, answer: int, epsilon: fl
     if not finished.size:
         return ""
     return epsilon_in_time(epsilon, evidence.utility, float(np.median(finished)))
+
+
+def _is_exhausted(sessions: Sequence[SessionRecord]) -> bool:
+    """Whether more time would bring nothing, as its last session said."""
+    stop = sessions[-1].stop if sessions else None
+    return stop is not None and stop.code == INSTANCES_EXHAUSTED
 
 
 def _target_epsilon(sessions: Sequence[SessionRecord]) -> float | None:

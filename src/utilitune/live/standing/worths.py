@@ -143,7 +143,10 @@ def fill(evidence: LiveEvidence, store: StoreReader, configurations: Iterable[in
 def seen(
     evidence: LiveEvidence, record: ConfigurationRecord
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """X and Y of the runs that count for a configuration, in the order of instances."""
+    """X and Y of the runs that count for a configuration, in the order of instances.
+
+    Those up to the first gap; of one that was chosen by outcomes all, as only their sum is made use of.
+    """
     arrays = evidence.arrays
     if record.index >= len(arrays.base):
         return np.zeros(0), np.zeros(0)
@@ -151,14 +154,14 @@ def seen(
     cells = slice(start + record.first_position, start + int(arrays.room[record.index]))
     runtime_s, watched_s, value = arrays.runtime_s[cells], arrays.known_s[cells], arrays.utility[cells]
     known = np.isfinite(runtime_s) | (watched_s > 0)
-    count = known.size if known.all() else int(np.argmin(known))
-    finished = np.isfinite(runtime_s[:count])
+    if not is_chosen_by_outcomes(record):
+        known = np.logical_and.accumulate(known)
+    finished, value = np.isfinite(runtime_s[known]), value[known]
     if arrays.least.shape[1]:  # what a run is worth so far, and can be worth at the most, was kept
-        least, most = arrays.least[cells][:count, -1], arrays.most[cells][:count, -1]
-        return np.where(finished, value[:count], least), np.where(finished, value[:count], most)
-    floor = evidence.utility.infimum
-    least = np.where(finished, value[:count], floor)
-    most = np.where(finished, value[:count], evidence.utility(watched_s[:count]))
+        least, most = arrays.least[cells][known, -1], arrays.most[cells][known, -1]
+        return np.where(finished, value, least), np.where(finished, value, most)
+    least = np.where(finished, value, evidence.utility.infimum)
+    most = np.where(finished, value, evidence.utility(watched_s[known]))
     return least, np.maximum(least, most)
 
 

@@ -65,6 +65,7 @@ def new_play(
             planned_epsilon=-1.0,
             half_life_s=half_life,
             default=-1,
+            asked=-1,
         ),
         pooled=np.zeros((intervals.ROWS, len(grid.captime_s))),
         standing=standing,

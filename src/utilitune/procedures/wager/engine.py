@@ -40,6 +40,7 @@ from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, next_s
 from utilitune.procedures.wager.leader import (
     best_draws,
     best_proved,
+    most_of,
     note_equal,
     place,
     refresh_covered,
@@ -196,6 +197,10 @@ class WagerEngine:
             settle(self._play)
         return i
 
+    def ask_about(self, arm: int) -> None:
+        """Something is to be proved of this arm: it is run as often as the leader, though it may be worse."""
+        self._play = self._play._replace(rules=self._play.rules._replace(asked=arm))
+
     def _cover(self, i: int, rank: int) -> None:
         """Arm i, a given configuration, was drawn: from now on ε covers it."""
         play = self._play
@@ -237,6 +242,7 @@ class WagerEngine:
             gamma = self._grid.gamma_of_last(self._stage.number, draws)
             self._stage = replace(self._stage, draws=draws, gamma=gamma)
         self._play.standing.answer_epsilon = np.inf
+        self._play.arms["proved"] = 1.0
         shares = shares_with(self._play.shares, draws, whole=self._roster.has_whole_space)
         if shares != self._play.shares:
             self._play = self._play._replace(shares=shares)
@@ -369,8 +375,10 @@ class WagerEngine:
 
         LCB_b holds for every configuration b at once, and a stage's γ for the draws up to that stage. So for
         every stage p, P(U_b ≥ benchmark − ε) ≥ 1 − δ with ε = max over the draws k of that stage of
-        min(UCB_k − LCB_b, D_kb), where D_kb is kept for the leader only. The best of these is told. Nothing
-        is noted: what the procedure does next must not depend on who looks at it.
+        min(UCB_k − LCB_b, D_kb), where D_kb is kept for the leader only; but what was proved of b while it
+        led in this stage stays proved. And where a, the procedure's own answer, is within ε_a and worth at
+        most M_a by counting, b is within ε_a + M_a − LCB_b. The best of these is told. Nothing is noted: what
+        the procedure does next must not depend on who looks at it.
         """
         current = self.progress()
         arms = self._play.arms[: self.added]
@@ -384,15 +392,18 @@ class WagerEngine:
         if answer == self._play.standing.leader:
             values = np.minimum(values, arms["apart"][others])
         ranks = arms["rank"][others]
-        found = (1.0, self._stage.gamma)
+        behind = most_of(self._play, self.added, current.best_index) - lower.get(answer, 0.0)
+        found = [(current.epsilon + behind, current.gamma)]
+        if self._entered:
+            found.append((float(arms["proved"][own].min()), self._stage.gamma))
         for number in range(1, self._stage.number + 1):
             last = number == self._stage.number
             this = self._stage if last else stage(self.settings.growth, number, self._grid)
             if this is not None and serve(self._play.shares, this.draws, self._roster.draws):
-                epsilon = float(np.clip(values[ranks <= this.draws].max(initial=0.0), 0.0, 1.0))
-                if self._worth(epsilon, this.gamma or 0.0) < self._worth(found[0], found[1] or 0.0):
-                    found = (epsilon, this.gamma)
-        return self._compared(answer, replace(current, epsilon=found[0], gamma=found[1]))
+                found.append((float(values[ranks <= this.draws].max(initial=0.0)), this.gamma))
+        found = [(min(1.0, max(0.0, epsilon)), gamma) for epsilon, gamma in found]
+        epsilon, gamma = min(found, key=lambda each: self._worth(each[0], each[1] or 0.0))
+        return self._compared(answer, replace(current, epsilon=epsilon, gamma=gamma))
 
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared: ε + w·γ."""

@@ -34,6 +34,8 @@ from utilitune.procedures.wager.capital import (
 from utilitune.procedures.wager.shares import lower_threshold
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from utilitune.procedures.wager.state import Play
 
 _ROUNDING_OF_SUMS = 1.0 + 1e-9
@@ -109,6 +111,7 @@ def settle(play: Play) -> None:
             standing.epsilon = max(0.0, contribution(play, i))
             break
         place(play, i)
+    arms[b].proved = min(arms[b].proved, standing.epsilon)
     if standing.epsilon < standing.answer_epsilon:
         standing.answer_epsilon = standing.epsilon
         standing.answer = b
@@ -168,11 +171,26 @@ def best_proved(play: Play, count: int) -> tuple[int, float]:
     lower, upper = np.maximum(arms["lower"], arms["sure"]), arms["upper"]
     if population > 0:
         lower = np.maximum(lower, arms["least"] / population / _ROUNDING_OF_SUMS)
-        not_run = play.grid.ceiling * (population - arms["runs"])
-        upper = np.minimum(upper, (arms["most"] + not_run) / population * _ROUNDING_OF_SUMS)
+        upper = np.minimum(upper, _most_by_counting(play, count))
     best = int(np.argmax(lower))
     others = (arms["rank"] > 0) & (arms["row"] != arms["row"][best])
     return best, float(max(0.0, upper[others].max(initial=0.0) - lower[best]))
+
+
+def _most_by_counting(play: Play, count: int) -> NDArray[np.float64]:
+    """What each of the first `count` arms can be worth on a list at most: certain, and without any δ."""
+    arms, population = play.arms[:count], play.rules.population
+    not_run = play.grid.ceiling * (population - arms["runs"])
+    most: NDArray[np.float64] = (arms["most"] + not_run) / population * _ROUNDING_OF_SUMS
+    return most
+
+
+def most_of(play: Play, count: int, row: int) -> float:
+    """What a configuration can be worth at most, as far as that is certain; on a sample nothing is."""
+    same = play.arms["row"][:count] == row
+    if play.rules.population == 0 or not same.any():
+        return play.grid.ceiling
+    return float(min(play.grid.ceiling, _most_by_counting(play, count)[same].min()))
 
 
 def best_draws(play: Play, count: int, wanted: int) -> list[int]:

@@ -149,10 +149,15 @@ def _compare_default(play: Play) -> bool:
 
 @compiled
 def _on_trial(play: Play, count: int) -> int:
-    """The configuration outside of ε whose turn it is to show that it may lead; −1 if it is nobody's."""
-    rounds = play.standing.rounds
+    """The configuration outside of ε whose turn it is to show that it may lead; −1 if it is nobody's.
+
+    The one that something is to be proved of has its turn, too, until it was run as often as the leader.
+    """
+    rounds, asked = play.standing.rounds, play.rules.asked
     if play.standing.outsiders == 0 or rounds % tuning.NOMINEE_EVERY != 0:
         return -1
+    if asked >= 0 and play.arms[asked].runs < play.arms[play.standing.leader].runs:
+        return int(asked)
     outsider = best_candidate(play, count)
     if outsider >= 0 and play.arms[outsider].order == 0 and rounds % tuning.TRIAL_EVERY != 0:
         return -1
@@ -184,7 +189,8 @@ def choose(play: Play, count: int) -> bool:
     if not chosen and outsider < 0 and play.standing.outsiders > 0:
         outsider = best_candidate(play, count)
         chosen = outsider >= 0 and _set_choice(play, outsider)
-    return chosen
+    asked = play.rules.asked
+    return chosen or (asked >= 0 and _set_choice(play, asked))
 
 
 @compiled

@@ -57,6 +57,7 @@ ARM = np.dtype(
         ("sure", np.float64),
         ("upper", np.float64),
         ("apart", np.float64),
+        ("proved", np.float64),
         ("pair_runs", np.float64),
         ("level", np.int16),
         ("sweep", np.int16),
@@ -80,6 +81,7 @@ ARM = np.dtype(
   the current leader [D_ib]; ``lower_seen``, ``upper_seen``, ``apart_seen``: how much was seen by each.
 - ``sure``, ``sure_seen``: a lower bound like ``lower`` that is kept for all who may be the answer, not only
   for those who lead; it decides nothing but the answer.
+- ``proved``: the smallest ε that was proved of it in this stage while it led; 1 if it never did.
 - ``least``, ``most``: sums of X and of Y over its runs.
 - ``time_s``: seconds spent on it.
 - ``pair_runs``: how many runs the pair with the leader is expected to need; 0 where unknown.
@@ -152,6 +154,7 @@ class Rules(NamedTuple):
         planned_epsilon: The ε to plan for; negative to plan for a part of what is proved.
         half_life_s: Time scale of the utility function.
         default: The arm of the default, with which the answer is compared; −1 if there is none.
+        asked: The arm that something is to be proved of, whatever its runs say; −1 if there is none.
     """
 
     population: int
@@ -161,6 +164,7 @@ class Rules(NamedTuple):
     planned_epsilon: float
     half_life_s: float
     default: int
+    asked: int
 
 
 class Play(NamedTuple):
@@ -209,6 +213,7 @@ def with_room(play: Play, count: int) -> Play:
     arms["aside"][have:] = -1
     arms["upper"][have:] = 1.0
     arms["apart"][have:] = 1.0
+    arms["proved"][have:] = 1.0
     keys = [np.full(count, -np.inf) for _ in range(3)]
     for new, old in zip(keys, (play.score, play.alone, play.paired), strict=True):
         new[:have] = old
