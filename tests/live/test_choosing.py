@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from utilitune.domain.stopping import instances_exhausted
 from utilitune.domain import Progress
+from utilitune.domain.stopping import instances_exhausted
 from utilitune.live.choosing import MOST_LOST, Choice
 
 

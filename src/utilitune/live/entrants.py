@@ -57,10 +57,9 @@ class Entrants:
 
     def whose_runs(self, number: int, drawn: Drawn) -> int:
         """Whose runs count for a configuration that has joined: a random draw may equal an earlier one."""
-        first = self._first_equal.setdefault(drawn.assignment, self._places[number])
-        if drawn.origin is Origin.RANDOM:
-            self._places[number] = first
-        return self._places[number]
+        own = self._places[number]
+        first = self._first_equal.setdefault(drawn.assignment, own)
+        return first if drawn.origin is Origin.RANDOM else own
 
     def stored(self, request: RunRequest) -> RunRequest:
         """A run in terms of the store, for one in terms of the engine."""
