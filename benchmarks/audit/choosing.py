@@ -115,9 +115,11 @@ class Asking:
         self._rows.append(row)
         if self._finite:
             order = self._order(self._entropy, self._nominated, self._positions)
-            self.engine.add(Origin.NOMINEE, order=order, configuration=row)
+            arm = self.engine.add(Origin.NOMINEE, order=order, configuration=row)
         else:
-            self.engine.add(Origin.MODEL, configuration=row)
+            arm = self.engine.add(Origin.MODEL, configuration=row)
+        if self._nominated % 3 == 1:
+            self.engine.ask_about(arm)
 
     def _false(self, progress: Progress) -> bool:
         """Whether what is proved of a configuration is not so, about the best or about the default."""
