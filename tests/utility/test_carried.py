@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +91,40 @@ def test_a_script_configures_its_own_function(function, way, tmp_path):
     assert PREFIX not in seen.command
     with seen.reading() as store:
         assert "of a script or notebook" in html_report(store)
+
+
+MANY = """
+import multiprocessing, os, sys, threading
+from utilitune.utility.carried import place_of
+
+def work():
+    return 7
+
+def carried():
+    module, name = place_of(work)
+    assert getattr(__import__(module), name)() == 7
+    return sys.modules[module].__file__
+
+if __name__ == "__main__":
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(carried())) for _ in range(8)]
+    [each.start() for each in threads]
+    [each.join() for each in threads]
+    assert len(set(found)) == 1, found
+    if (child := os.fork()) == 0:
+        sys.exit(0)
+    os.waitpid(child, 0)
+    assert os.path.exists(found[0]), "a child took the folder with it"
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.apply(carried))
+    print(found[0])
+"""
+
+
+def test_threads_and_processes_of_a_script_carry_its_functions(tmp_path):
+    """Of several folders all but one went; a forked process took it along; multiprocessing's name failed."""
+    script = tmp_path / "many.py"
+    script.write_text(MANY)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not Path(done.stdout.splitlines()[-1]).exists()

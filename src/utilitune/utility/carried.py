@@ -9,11 +9,15 @@ same one when the script is started again.
 
 from __future__ import annotations
 
+import atexit
 import base64
 import importlib
+import os
 import re
+import shutil
 import sys
 import tempfile
+import threading
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
 PREFIX = "utilitune_carried_"
 """How the names of such modules begin."""
 
+_SCRIPTS = ("__main__", "__mp_main__")
+"""What a script is called in its own process, and in processes that Python's multiprocessing has started."""
+
+_ONE_AT_A_TIME = threading.Lock()
 _LARGEST_BYTES = 64 * 2**20
 _MODULE = """# Written by Utilitune for as long as the process lives that started it.
 import base64
@@ -58,7 +66,7 @@ def make_importable(folder: Path) -> None:
 
 def _is_found(module: str, name: str, function: Callable[..., Any]) -> bool:
     """Whether importing the name elsewhere gives this very function."""
-    if module == "__main__" or not name.isidentifier():
+    if module in _SCRIPTS or not name.isidentifier():
         return False
     return getattr(sys.modules.get(module), name, None) is function
 
@@ -66,6 +74,8 @@ def _is_found(module: str, name: str, function: Callable[..., Any]) -> bool:
 def _carry(function: Callable[..., Any], name: str) -> tuple[str, str]:
     import cloudpickle
 
+    if (script := sys.modules.get(_SCRIPTS[1])) is not None:
+        cloudpickle.register_pickle_by_value(script)  # no other process could import it
     try:
         content = cloudpickle.dumps(function)
     except Exception as error:
@@ -80,7 +90,8 @@ def _carry(function: Callable[..., Any], name: str) -> tuple[str, str]:
         )
     plain = re.sub(r"\W+", "_", name.replace("<lambda>", "a_lambda")).strip("_") or "function"
     plain = plain if plain.isidentifier() else f"f_{plain}"
-    return _written(plain, base64.b64encode(content).decode("ascii")), plain
+    with _ONE_AT_A_TIME:
+        return _written(plain, base64.b64encode(content).decode("ascii")), plain
 
 
 def _written(name: str, content: str) -> str:
@@ -101,12 +112,13 @@ def _written(name: str, content: str) -> str:
 
 @cache
 def _folder() -> str:
-    folder = _kept().name
+    folder = tempfile.mkdtemp(prefix="utilitune-carried-")
     sys.path.append(folder)
+    atexit.register(_remove, folder, os.getpid())
     return folder
 
 
-@cache
-def _kept() -> tempfile.TemporaryDirectory[str]:
-    """The folder, kept for as long as this process lives."""
-    return tempfile.TemporaryDirectory(prefix="utilitune-carried-", ignore_cleanup_errors=True)
+def _remove(folder: str, owner: int) -> None:
+    """Remove the folder when the process ends that made it; one that was forked from it may end sooner."""
+    if os.getpid() == owner:
+        shutil.rmtree(folder, ignore_errors=True)
