@@ -6,7 +6,7 @@ import pytest
 
 from utilitune.domain import Progress
 from utilitune.domain.stopping import instances_exhausted
-from utilitune.live.choosing import MOST_LOST, Choice
+from utilitune.live.choosing import MOST_LOST, MOST_TIMES, Choice
 
 
 def standing(index: int, epsilon: float, gamma: float = 0.1) -> Progress:
@@ -71,12 +71,26 @@ def test_a_small_epsilon_about_few_configurations_is_not_the_best_proved():
 
 
 def test_what_is_ahead_is_the_answer_where_little_is_lost():
-    assert numbers(choice(standing(1, 0.2), standing(5, 0.2 + 0.9 * MOST_LOST))) == (1, 5)
-    assert numbers(choice(standing(1, 0.2), standing(5, 0.2 + 1.1 * MOST_LOST))) == (1, 1)
+    assert numbers(choice(standing(1, 0.1, 0.02), standing(5, 0.1 + 0.9 * MOST_LOST, 0.02))) == (1, 5)
+    assert numbers(choice(standing(1, 0.1, 0.02), standing(5, 0.1 + 1.1 * MOST_LOST, 0.02))) == (1, 1)
 
 
 def test_a_larger_gamma_counts_as_a_loss_too():
-    assert numbers(choice(standing(1, 0.2, 0.1), standing(5, 0.2, 0.1 + 0.6 * MOST_LOST))) == (1, 1)
+    assert numbers(choice(standing(1, 0.1, 0.02), standing(5, 0.1, 0.02 + 0.4 * MOST_LOST))) == (1, 5)
+    assert numbers(choice(standing(1, 0.1, 0.02), standing(5, 0.1, 0.02 + 0.6 * MOST_LOST))) == (1, 1)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.5])
+def test_where_little_is_proved_of_anybody_more_may_be_lost(epsilon):
+    best, times = standing(1, epsilon, 0.1), epsilon + 0.2  # as this proof weighs γ
+    within, beyond = MOST_TIMES * times - 0.21, MOST_TIMES * times - 0.19
+    assert within > epsilon + MOST_LOST
+    assert numbers(choice(best, standing(5, within, 0.1))) == (1, 5)
+    assert numbers(choice(best, standing(5, beyond, 0.1))) == (1, 1)
+
+
+def test_what_is_behind_is_not_the_answer_however_little_is_proved():
+    assert numbers(choice(standing(5, 0.9, 0.4), standing(1, 0.95, 0.4))) == (5, 5)
 
 
 def test_what_is_behind_is_not_the_answer():

@@ -1,7 +1,8 @@
 """Which configuration is the answer of a run that searches and proves.
 
 It is the best-proved configuration (the smallest ε + w·γ), unless something that search has found was clearly
-better where both were run and not much less is proved of it; then it is the latest such find. Where the user
+better where both were run and not much less is proved of it; then it is the latest such find. While little is
+proved of anybody, as in a short run, more of it may be given away for a better answer. Where the user
 asked for an ε and only the best-proved configuration reaches it, that one is the answer. None is ever one
 that is proved worse than the default.
 """
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 MOST_LOST = 0.1
 """How much larger ε + w·γ may be, in utility, where the answer is not the one of which most is proved."""
+
+MOST_TIMES = 1.5
+"""Or how many times as large, where that allows for more. On tasks for tuning, 267 runs each, this raised the
+score of the answer by .005 ± .005 at 60 default runs, .006 ± .004 at 125 and .012 ± .009 at 250."""
 
 
 class Choice:
@@ -57,7 +62,8 @@ class Choice:
             return min([proved, *finds], key=self._proof.worth), finds[0]
         everybody = self._that_reach_most(proved, finds)
         proved = min(everybody, key=self._proof.worth)
-        most = self._proof.worth(proved) + MOST_LOST
+        least = self._proof.worth(proved)
+        most = max(least + MOST_LOST, MOST_TIMES * least)
         ahead = (
             each
             for each in finds
