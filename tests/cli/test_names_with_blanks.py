@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.live_runs import invoke
+from cli.live_runs import Toy, invoke
 from utilitune.errors import StoreError, UsageError
 from utilitune.store import Snapshot, open_run_folder
 
@@ -84,3 +84,13 @@ def test_a_folder_with_blanks_in_use_is_stopped_by_what_is_advised(tmp_path: Pat
         assert advised(str(caught.value)) == ["utilitune", "stop", str(folder)]
     with pytest.raises(StoreError, match=f"with: --reuse '{folder}'"):
         open_run_folder(folder, Snapshot({}, "other"))
+
+
+def test_a_home_that_no_shell_has_read_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Shells leave the ~ in --output=~/x alone, and a folder named ~ was made."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    toy = Toy.write(tmp_path)
+    toy.run()
+    assert invoke("report", toy.folder, "--output=~/x.html").exit_code == 0
+    assert (tmp_path / "home" / "x.html").is_file()

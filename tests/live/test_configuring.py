@@ -132,3 +132,21 @@ def test_a_function_that_no_other_process_can_take_over():
 
     with pytest.raises(UsageError, match="move it to a module of its own"):
         configured(local)
+
+
+def test_a_folder_at_home_is_there(tmp_path, monkeypatch):
+    """A folder named ~ was made in the current one, and whoever removes that removes more."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with utilitune.Tuner.of(
+        {"x": {"type": "float", "range": [0.0, 1.0]}},
+        instances=["a", "b"],
+        utility="uniform(1s)",
+        max_runs=1,
+        folder="~/runs/one",
+    ) as tuner:
+        tuner.tell(tuner.ask()[0], 0.1)
+    assert (tmp_path / "home" / "runs" / "one").is_dir()
+    assert utilitune.load("~/runs/one").progress.runs == 1
+    assert not list((tmp_path / "here").iterdir())

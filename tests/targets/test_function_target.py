@@ -123,3 +123,20 @@ def test_a_function_that_raised_or_left_has_crashed():
     assert verdict.detail.endswith("ValueError")
     assert len(verdict.detail) <= 2000
     assert "exit code 3" in target.judge(INVOCATION, RawResult(Ending.EXITED, exit_code=3)).detail
+
+
+async def awaited(configuration, instance, seed):
+    return True
+
+
+def yielding(configuration, instance, seed):
+    yield 1.0
+
+
+@pytest.mark.parametrize(("function", "why"), [(awaited, "is async"), (yielding, "yields")])
+def test_a_function_whose_call_does_nothing_yet_is_refused(function, why):
+    """Its runs were counted as finished at once."""
+    with pytest.raises(TargetError, match=why):
+        FunctionTarget.of(function).check()
+    if function is yielding:
+        FunctionTarget.of(function).anytime().check()

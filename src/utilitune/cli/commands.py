@@ -10,6 +10,7 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 from utilitune.errors import UsageError, did_you_mean
+from utilitune.errors.outside import user_path
 
 
 class Command(TyperCommand):
@@ -20,7 +21,11 @@ class Command(TyperCommand):
         return _switches_without_type(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's own types
-        """Read its words; an option that takes one value is refused where it comes twice."""
+        """Read its words; an option that takes one value is refused where it comes twice.
+
+        No shell reads the ~ in --folder=~/runs, so it is read here.
+        """
+        args = [_with_home(word) for word in args]
         _refuse_repeated(self.make_parser(ctx).parse_args(args=list(args))[2], ctx.command_path)
         return super().parse_args(ctx, args)
 
@@ -39,6 +44,12 @@ class CommandGroup(TyperGroup):
             known = did_you_mean(name, self.list_commands(ctx))
             raise UsageError(f"'{ctx.command_path}' has no command {name!r}; {known}")
         return super().resolve_command(ctx, args)
+
+
+def _with_home(word: str) -> str:
+    option, equals, value = word.partition("=")
+    is_path = option.startswith("--") and equals and value.startswith("~/")
+    return f"{option}={user_path(value)}" if is_path else word
 
 
 def _refuse_repeated(given: list[Any], place: str) -> None:

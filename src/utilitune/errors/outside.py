@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
 LONGEST_MESSAGE = 4000
 """Characters of a message; of a longer one the middle is left out."""
@@ -131,6 +131,11 @@ def read_number(text: str) -> int | float:
 def exists(path: Path | str) -> bool:
     """Whether there is such a file or folder; False for a name that no file can have."""
     return os.path.exists(path)  # noqa: PTH110 -- the other way raises for names that are too long
+
+
+def user_path(path: Path | str) -> Path:
+    """A path as a user writes it: ~ is their home, also where no shell has read it."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 -- the other way raises where nobody has a home
 
 
 def resolved(path: Path) -> Path:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from utilitune.domain import Promise, RunOutcome, RunStatus, StopReason, require_whole
 from utilitune.domain.stopping import interrupted
 from utilitune.errors import UsageError, did_you_mean
+from utilitune.errors.outside import user_path
 from utilitune.live.asker import pair_of
 from utilitune.live.call_settings import Settings, checked
 from utilitune.live.configuring import Space, scenario_around
@@ -30,6 +30,7 @@ from utilitune.targets.function import MADE_OUTSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from types import TracebackType
 
     from utilitune.domain import Progress, RunRequest
@@ -88,7 +89,7 @@ class Tuner:
         task = Task(self.scenario)
         spec = settings.specification
         self._task = task
-        self._folder = place = None if folder is None else Path(folder)
+        self._folder = place = None if folder is None else user_path(folder)
         self._store = open_store(task, place, "choose another folder to start afresh")
         self._open: dict[Pair, Trial] = {}
         self._closed = False

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from utilitune.domain import DEFAULT_DELTA, Measure
 from utilitune.errors import UsageError, did_you_mean
+from utilitune.errors.outside import user_path
 from utilitune.live.call_settings import CallSettings, StopSettings, checked, texts
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario.dialects import read_scenario
@@ -104,7 +105,7 @@ def configure(
         raise UsageError("configure needs a scenario, or all of function, space, instances and utility")
     else:
         chosen = _scenario_from_objects(function, space, instances, utility, given)
-    place = None if folder is None else Path(folder)
+    place = None if folder is None else user_path(folder)
     with _showing(on_update, progress=progress) as show:
         return run_scenario(chosen, place, settings_of(chosen), on_update=show, on_event=on_event)
 

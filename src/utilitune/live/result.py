@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus, no_promise
 from utilitune.errors import MissingExtraError, StoreError
+from utilitune.errors.outside import user_path
 from utilitune.live.above import reports
 from utilitune.live.places import run_folder, unanswered
 from utilitune.live.reusing import condition_of
@@ -22,6 +22,7 @@ from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from utilitune.domain import Progress, Promise, StopReason
     from utilitune.live.standing import Standing
@@ -215,7 +216,7 @@ def load(place: Path | str) -> RunResult:
     Raises:
         StoreError: There is no run, or it has not found anything yet.
     """
-    folder = run_folder(Path(place))
+    folder = run_folder(user_path(place))
     with contextlib.closing(read_run_folder(folder)) as store:
         return RunResult.read(store, folder)
 

@@ -87,8 +87,18 @@ class FunctionTarget:
         return cls(module, name, reports_runtime, captime)
 
     def check(self) -> None:
-        """Raise a `TargetError` if the function cannot be imported."""
-        _imported(self.module, self.function)
+        """Raise a `TargetError` if the function cannot be imported, or would not do its work when called."""
+        function = _imported(self.module, self.function)
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TargetError(
+                f"the function {self.function} is async, so a call of it does nothing yet: name an ordinary "
+                "function that awaits it, such as by asyncio.run"
+            )
+        if inspect.isgeneratorfunction(function) and self.reports is not Reports.YIELD:
+            raise TargetError(
+                f"the function {self.function} yields, so a call of it does nothing yet: let it return, or "
+                'set objective = "anytime" if it yields better and better solutions'
+            )
 
     def anytime(self) -> FunctionTarget:
         """The same, telling of every solution when it has found it.
