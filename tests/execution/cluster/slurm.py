@@ -14,7 +14,7 @@ from pathlib import Path
 from execution.cluster.on_loopback import until
 from utilitune.execution.watcher import guarded
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo", "scontrol")
 _CONF = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)

@@ -12,7 +12,8 @@ import pytest
 
 from utilitune.errors import MissingExtraError
 from utilitune.execution.cluster.places import QueuedWorkers
-from utilitune.execution.cluster.starting import described, require_dask
+from utilitune.execution.cluster.queues import described
+from utilitune.execution.cluster.starting import require_dask
 from utilitune.scenario.cluster_reader import read_cluster
 
 FILE = """

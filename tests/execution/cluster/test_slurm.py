@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 
@@ -123,19 +125,61 @@ def test_a_queue_that_refuses_is_one_sentence(queue, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.timeout(600)
-def test_a_cancelled_job_is_submitted_again_and_none_outlives_a_killed_coordinator(queue, tmp_path):
-    mark = secrets.token_hex(8)
-    (tmp_path / "slurm.toml").write_text(CLUSTER.format(folder=tmp_path).replace("jobs = 2", "jobs = 1"))
-    argv = [sys.executable, "-c", BACKEND, str(tmp_path / "slurm.toml"), mark]
-    coordinator = subprocess.Popen(argv, env={**os.environ, **queue.environment})
+@contextlib.contextmanager
+def coordinating(queue, folder, mark: str, **environment: str):
+    """A coordinator with one job, which makes a long run there."""
+    (folder / "slurm.toml").write_text(CLUSTER.format(folder=folder).replace("jobs = 2", "jobs = 1"))
+    argv = [sys.executable, "-c", BACKEND, str(folder / "slurm.toml"), mark]
+    coordinator = subprocess.Popen(argv, env={**os.environ, **queue.environment, **environment})
     try:
-        until(lambda: alive(mark))
-        [first] = queue.jobs("R")
-        queue.call("scancel", first)
-        until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+        yield coordinator
     finally:
         coordinator.kill()
         coordinator.wait()
     assert alive_after_a_while(mark, 60.0) == []
+    until(lambda: not queue.jobs("R"))
+    for job in queue.jobs():  # one that has not begun yet knows nothing of a killed coordinator
+        queue.call("scancel", job)
     until(lambda: not queue.jobs())
+
+
+@pytest.mark.timeout(600)
+def test_a_cancelled_job_is_submitted_again_and_none_outlives_a_killed_coordinator(queue, tmp_path):
+    mark = secrets.token_hex(8)
+    with coordinating(queue, tmp_path, mark):
+        until(lambda: alive(mark))
+        [first] = queue.jobs("R")
+        queue.call("scancel", first)
+        until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+
+
+@pytest.mark.timeout(600)
+def test_a_queue_that_refuses_once_is_asked_again(queue, tmp_path):
+    """As a busy controller does: Dask counts a job that was never submitted as one that will come."""
+    mark, path = secrets.token_hex(8), queue.environment["PATH"]
+    sbatch = tmp_path / "sbatch"
+    sbatch.write_text(
+        f'#!/bin/sh\necho x >> {tmp_path}/asked\n[ "$(wc -l < {tmp_path}/asked)" = 2 ] && exit 1\n'
+        f'exec {shutil.which("sbatch", path=path)} "$@"\n'
+    )
+    sbatch.chmod(0o755)
+    with coordinating(queue, tmp_path, mark, PATH=f"{tmp_path}:{path}"):
+        until(lambda: alive(mark))
+        [first] = queue.jobs("R")
+        queue.call("scancel", first)
+        until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+    assert (tmp_path / "asked").read_text().count("x") >= 3
+
+
+@pytest.mark.timeout(600)
+def test_a_job_that_is_cancelled_while_it_waits_is_submitted_again(queue, tmp_path):
+    mark = secrets.token_hex(8)
+    queue.call("scontrol", "update", "partitionname=batch", "state=down")  # so that jobs wait
+    try:
+        with coordinating(queue, tmp_path, mark):
+            [first] = until(lambda: queue.jobs("PD"))
+            queue.call("scancel", first)
+            queue.call("scontrol", "update", "partitionname=batch", "state=up")
+            until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+    finally:
+        queue.call("scontrol", "update", "partitionname=batch", "state=up")

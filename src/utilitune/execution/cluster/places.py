@@ -11,6 +11,11 @@ from utilitune.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+LOOPBACK = "127.0.0.1"
+
+NO_PAGES = {"dashboard": False, "dashboard_address": f"{LOOPBACK}:0"}
+"""A scheduler that we start shows no pages of its own."""
+
 MOST_LOCAL = 256
 """More worker processes than that are not started on one machine."""
 

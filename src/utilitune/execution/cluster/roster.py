@@ -100,7 +100,8 @@ class Roster:
         Raises:
             ClusterError: The connection is lost, or a worker cannot be used.
         """
-        self._opened.renew()
+        for text in self._opened.renew():
+            self._tell("worker", text)
         threads = await self._threads()
         gone = [address for address in self.workers if address not in threads]
         new = {a: n for a, n in threads.items() if a not in self.workers and a not in self._refused}

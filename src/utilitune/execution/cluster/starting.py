@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import shlex
 import signal
 import sys
 import tempfile
@@ -14,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utilitune.errors import ClusterError, MissingExtraError, UsageError
-from utilitune.execution.cluster.places import LocalWorkers, QueuedWorkers, System
+from utilitune.execution.cluster.places import LOOPBACK, NO_PAGES, LocalWorkers, QueuedWorkers
+from utilitune.execution.cluster.queues import submitted
 from utilitune.execution.watcher import guarded
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ REACH_S = 10.0
 
 _SHORT_LIFE_S = 20.0
 _SHORT_LIVES = 3
-_LOOPBACK = "127.0.0.1"
-_NO_PAGES = {"dashboard": False, "dashboard_address": f"{_LOOPBACK}:0"}
 _LOUD = ("distributed", "dask_jobqueue", "tornado", "asyncio")
 
 
@@ -51,8 +49,9 @@ def require_dask(*, queues: bool = False) -> None:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
-def _nothing() -> None:
+def _nothing() -> list[str]:
     """Workers are for others to replace."""
+    return []
 
 
 class Opened:
@@ -61,12 +60,12 @@ class Opened:
     Attributes:
         address: Its scheduler's.
         local: Its worker processes on this machine, where we started them.
-        renew: Replaces workers that have died, where that is for us to do; raises a `ClusterError` if they
-            keep dying.
+        renew: Replaces workers that have died, where that is for us to do, and says what a user should know
+            of it; raises a `ClusterError` if they keep dying.
     """
 
     def __init__(
-        self, address: str, local: LocalProcesses | None = None, renew: Callable[[], object] = _nothing
+        self, address: str, local: LocalProcesses | None = None, renew: Callable[[], list[str]] = _nothing
     ) -> None:
         self.address = address
         self.local = local
@@ -79,11 +78,12 @@ async def opened(cluster: Cluster, stack: contextlib.AsyncExitStack) -> Opened:
     if isinstance(workers, LocalWorkers):
         from distributed import Scheduler
 
-        scheduler = await stack.enter_async_context(Scheduler(host=_LOOPBACK, port=0, **_NO_PAGES))
+        scheduler = await stack.enter_async_context(Scheduler(host=LOOPBACK, port=0, **NO_PAGES))
         local = stack.enter_context(contextlib.closing(LocalProcesses(scheduler.address, workers.count)))
         return Opened(scheduler.address, local, local.renew)
     if isinstance(workers, QueuedWorkers):
-        return await _queued(workers, stack)
+        queue = await submitted(workers, stack)
+        return Opened(queue.address, renew=queue.renew)
     return Opened(workers.address)
 
 
@@ -110,31 +110,6 @@ async def _closed(client: Any) -> None:  # noqa: ANN401 - Dask has no types
         await client.close(timeout=REACH_S)
 
 
-async def _queued(workers: QueuedWorkers, stack: contextlib.AsyncExitStack) -> Opened:
-    """Submit workers to a job queue."""
-    try:
-        queue = described(workers)
-        await stack.enter_async_context(queue)
-        queue.scale(jobs=workers.jobs)
-        await queue
-    except (OSError, RuntimeError, ValueError, TypeError) as error:
-        reason = " ".join(str(error).rpartition("stderr:")[2].split()) or type(error).__name__
-        raise ClusterError(f"workers cannot be submitted to {workers.system.value}: {reason}") from None
-    return Opened(queue.scheduler_address, renew=lambda: queue.scale(jobs=workers.jobs))
-
-
-def described(workers: QueuedWorkers) -> Any:  # noqa: ANN401 - dask-jobqueue has no types
-    """The jobs of a queue as dask-jobqueue knows them; nothing is submitted yet."""
-    import dask_jobqueue
-
-    kinds = {System.SLURM: "SLURMCluster", System.PBS: "PBSCluster", System.SGE: "SGECluster"}
-    options = {"scheduler_options": _NO_PAGES, **workers.options}
-    options["python"] = shlex.quote(options.get("python") or sys.executable)
-    if workers.system is System.SGE and "account" in options:
-        options["project"] = options.pop("account")
-    return getattr(dask_jobqueue, kinds[workers.system])(cores=workers.cores, asynchronous=True, **options)
-
-
 class LocalProcesses:
     """Worker processes on this machine; one that dies is replaced, and none outlives us.
 
@@ -157,8 +132,8 @@ class LocalProcesses:
         """Their process ids."""
         return tuple(process.pid for _, process in self._alive)
 
-    def renew(self) -> None:
-        """Replace those that have died.
+    def renew(self) -> list[str]:
+        """Replace those that have died; there is nothing to say about it.
 
         Raises:
             ClusterError: They keep dying before they are of any use.
@@ -170,6 +145,7 @@ class LocalProcesses:
             if self._short_lives >= _SHORT_LIVES:
                 raise ClusterError(f"worker processes of this machine end at once: {self._last_words()}")
             self._start()
+        return []
 
     def close(self) -> None:
         """End all of them."""
@@ -179,7 +155,7 @@ class LocalProcesses:
     def _start(self) -> None:
         argv = [sys.executable, "-m", "distributed.cli.dask_worker", self._address, "--no-nanny"]
         argv += ["--nthreads=1", "--no-dashboard", "--memory-limit=0", "--death-timeout=60"]
-        argv += [f"--host={_LOOPBACK}", f"--local-directory={self._folder.name}"]
+        argv += [f"--host={LOOPBACK}", f"--local-directory={self._folder.name}"]
         environment = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
         with self._log.open("ab") as log:
             process = self._closing.enter_context(guarded(argv, stdout=log, stderr=log, env=environment))
