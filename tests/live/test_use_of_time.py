@@ -51,3 +51,9 @@ def test_runs_that_were_paid_for_elsewhere_do_not_count_twice():
     assert UseOfTime(9.0, 4.0).sentence() == "All seconds in runs were of use."
     assert UseOfTime(0.0, 0.0).share == 1.0
     assert UseOfTime(9.99, 10.0).sentence().startswith("99 % of the seconds")
+
+
+def test_nothing_is_called_useless_before_the_first_run_that_is_needed_has_ended():
+    for useful_s in (0.0, 0.09):
+        assert UseOfTime(useful_s, 10.0).sentence().startswith("It is too early to say")
+    assert UseOfTime(0.1, 10.0).sentence().startswith("1 % of the seconds")

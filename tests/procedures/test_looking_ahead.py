@@ -296,6 +296,8 @@ def test_longer_captimes_end_where_a_run_is_lost_because_it_was_ended():
     del game.busy.requests[PAIR]
     endings.due(game.busy, EXPECTED_S + 1.0)
     assert not endings.are_heeded
+    game.busy.begin([endings.expect(guessed(), EXPECTED_S)])
+    assert endings.due(game.busy, 3.0 * EXPECTED_S) == []
 
 
 def test_longer_captimes_end_where_nobody_ends_runs():
@@ -306,6 +308,7 @@ def test_longer_captimes_end_where_nobody_ends_runs():
     assert endings.are_heeded
     assert endings.due(game.busy, late_s + 0.1)
     assert not endings.are_heeded
+    assert endings.due(game.busy, late_s + 0.2) == []
 
 
 def test_a_guess_that_was_named_and_not_begun_is_not_late():

@@ -200,7 +200,8 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
         yield "answer", printable(look.result.command)
         if not look.result.promise.refusal:
             yield "compared", compared(progress, look.result.standing.tried)
-        of_use = "" if look.result.use is None else f", {look.result.use.percent} of it of use"
+        use = look.result.use
+        of_use = "" if use is None or use.is_early else f", {use.percent} of it of use"
         yield "time in runs", f"{time_passed(progress.total_time_s)}{of_use}"
     yield "time passed", time_passed(look.elapsed_s)
     shared = ", with those of the earlier run" if any(kind == "condition" for kind, _ in look.events) else ""

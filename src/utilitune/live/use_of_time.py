@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FACT = "use of time"
 """The name under which the store keeps it."""
 
+LEAST_SAID = 0.01
+"""Below this share nothing is said: the first run that is needed has not ended, and the others wait for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class UseOfTime:
@@ -44,6 +47,11 @@ class UseOfTime:
         """
         return f"{math.floor(100.0 * self.share)} %"
 
+    @property
+    def is_early(self) -> bool:
+        """Whether too little has counted yet for the share to mean anything."""
+        return self.share < LEAST_SAID
+
     def keep(self, store: Store) -> None:
         """Store it, in place of what was kept before."""
         store.keep_fact(FACT, f"{self.useful_s!r} {self.all_s!r}")
@@ -60,6 +68,8 @@ class UseOfTime:
         """The same in words; nothing is called the whole that is not."""
         if self.share == 1.0:
             return "All seconds in runs were of use."
+        if self.is_early:
+            return "It is too early to say which part of the seconds in runs is of use."
         return (
             f"{self.percent} of the seconds in runs were of use; the rest went into runs that were made "
             "ahead of need to keep workers busy."

@@ -225,9 +225,11 @@ class Endings:
         heapq.heapify(self._heap)
 
     def due(self, begun: Begun, now_s: float) -> list[RunRequest]:
-        """The runs that have lasted long enough, and the one that will have next."""
+        """The runs that have lasted long enough, and the one that will have next; none if nobody ends them."""
         self._look_back(begun)
         found: list[RunRequest] = []
+        if not self.are_heeded:
+            return found
         kept: list[_Ending] = []
         while self._heap and (not kept or kept[-1].at_s <= now_s):
             ending = heapq.heappop(self._heap)
