@@ -18,7 +18,7 @@ FACT = "use of time"
 """The name under which the store keeps it."""
 
 LEAST_SAID = 0.01
-"""Below this share nothing is said: the first run that is needed has not ended, and the others wait for it."""
+"""Below this share nothing is said: the first run that is needed has not ended, and others wait for it."""
 
 
 @dataclass(frozen=True, slots=True)

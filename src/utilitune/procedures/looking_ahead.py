@@ -225,7 +225,7 @@ class Endings:
         heapq.heapify(self._heap)
 
     def due(self, begun: Begun, now_s: float) -> list[RunRequest]:
-        """The runs that have lasted long enough, and the one that will have next; none if nobody ends them."""
+        """The runs that have lasted long enough, and the one that will have next; none if nobody heeds it."""
         self._look_back(begun)
         found: list[RunRequest] = []
         if not self.are_heeded:
