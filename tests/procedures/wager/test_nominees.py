@@ -227,6 +227,24 @@ class TestTheOneAskedAbout:
         engine.advance(ENDLESS)
         assert engine._play.arms[nominee]["runs"] < POSITIONS
 
+    @pytest.mark.parametrize("place", [0, 3, 12])
+    def test_what_is_proved_of_it_never_becomes_less(self, place):
+        row = int(np.argsort(-WORTHS)[place])
+        engine = WagerEngine(RecordedEvidence(ROWS, UTILITY), UTILITY, listed())
+        said: list[float] = []
+        while len(said) < 80:
+            if engine.advance(PauseAt(25 * len(said), float("inf"), 10**9)) is Halt.NEEDS_CONFIGURATIONS:
+                first = engine.added == 0
+                for _ in range(engine.missing_configurations):
+                    engine.add(Origin.RANDOM, configuration=(7 * engine.added) % len(WORTHS))
+                if first:
+                    engine.ask_about(engine.add(Origin.NOMINEE, order=ORDER, configuration=row))
+                continue
+            found = engine.progress_of(row)
+            said.append(found.epsilon + (found.gamma or 0.0))
+        assert said[-1] < said[0]
+        assert (np.diff(said) <= 1e-9).all()
+
     def test_what_is_proved_of_it_while_it_leads_stays_proved(self):
         engine, nominee = nominated()
         said = []

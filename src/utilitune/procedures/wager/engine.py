@@ -82,6 +82,7 @@ class WagerEngine:
         self._evidence = evidence
         self._stop: StopReason | None = None
         self._kept: tuple[int, float, float] | None = None
+        self._earlier: dict[int, tuple[float, float]] = {}
         self._closed = False
         self._entered = False
         self._grid = GammaGrid(settings.delta, settings.announced_gamma)
@@ -316,6 +317,9 @@ class WagerEngine:
         answer, gamma = int(self._play.standing.answer), self._stage.gamma or 0.0
         if self._kept is None or self._worth(epsilon, gamma) < self._worth(*self._kept[1:]):
             self._kept = (answer, epsilon, gamma)
+        for row, proved in self._play.arms[["row", "proved"]][: self.added].tolist():
+            if proved < 1.0 and self._worth(proved, gamma) < self._worth(*self._earlier.get(row, (1.0, 1.0))):
+                self._earlier[row] = (proved, gamma)
         self._stage = following
         self._entered = False
 
@@ -376,7 +380,7 @@ class WagerEngine:
         LCB_b holds for every configuration b at once, and a stage's γ for the draws up to that stage. So for
         every stage p, P(U_b ≥ benchmark − ε) ≥ 1 − δ with ε = max over the draws k of that stage of
         min(UCB_k − LCB_b, D_kb), where D_kb is kept for the leader only; but what was proved of b while it
-        led in this stage stays proved. And where a, the procedure's own answer, is within ε_a and worth at
+        led stays proved. And where a, the procedure's own answer, is within ε_a and worth at
         most M_a by counting, b is within ε_a + M_a − LCB_b. The best of these is told. Nothing is noted: what
         the procedure does next must not depend on who looks at it.
         """
@@ -393,7 +397,9 @@ class WagerEngine:
             values = np.minimum(values, arms["apart"][others])
         ranks = arms["rank"][others]
         behind = most_of(self._play, self.added, current.best_index) - lower.get(answer, 0.0)
-        found = [(current.epsilon + behind, current.gamma)]
+        found: list[tuple[float, float | None]] = [(current.epsilon + behind, current.gamma)]
+        if configuration in self._earlier:
+            found.append(self._earlier[configuration])
         if self._entered:
             found.append((float(arms["proved"][own].min()), self._stage.gamma))
         for number in range(1, self._stage.number + 1):
