@@ -17,7 +17,7 @@ from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.orders import fresh_order
 from utilitune.procedures.wager import Adaptive, WagerEngine
 from utilitune.procedures.wager.capital import difference_values, pair_values_along
-from utilitune.procedures.wager.leader import _lead
+from utilitune.procedures.wager.leader import _lead, place, settle
 from utilitune.procedures.wager.state import runs_made
 
 POSITIONS = 90
@@ -246,16 +246,29 @@ class TestTheOneAskedAbout:
         assert (np.diff(said) <= 1e-9).all()
 
     def test_what_is_proved_of_it_while_it_leads_stays_proved(self):
-        engine, nominee = nominated()
-        said = []
-        for rounds in range(150, 3000, 50):
-            engine.advance(PauseAt(rounds, float("inf"), 10**9))
-            said.append(engine.progress_of(nominee).epsilon)
-            if engine._play.standing.leader == nominee and said[-1] < 1.0:
-                break
-        _lead(engine._play, 0)
-        assert engine._play.standing.leader == 0
-        assert engine.progress_of(nominee).epsilon <= said[-1]
+        engine, nominee = self._engine()
+        engine.ask_about(nominee)
+        engine.advance(PauseAt(400, float("inf"), 10**9))
+        play = engine._play
+        assert play.standing.leader != nominee
+        before = engine.progress_of(nominee).epsilon
+        play.arms["apart"] = before - 0.2
+        play.arms["apart_seen"] = 10**6
+        play.standing.leader = nominee
+        for arm in range(engine.added):
+            place(play, arm)
+        settle(play)
+        assert 0.0 < play.standing.epsilon < before - 0.1, "its pairs prove more while it leads"
+        _lead(play, 0)
+        assert engine.progress_of(nominee).epsilon == pytest.approx(before - 0.2)
+
+    def test_what_was_proved_in_an_earlier_stage_stays_proved_with_its_gamma(self):
+        engine, nominee = self._engine()
+        engine.advance(PauseAt(400, float("inf"), 10**9))
+        assert engine.progress_of(nominee).epsilon > 0.1
+        engine._earlier[nominee] = (0.05, 0.25)
+        found = engine.progress_of(nominee)
+        assert (found.epsilon, found.gamma) == (0.05, 0.25)
 
 
 class TestSharedRuns:
