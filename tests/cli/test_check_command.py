@@ -156,3 +156,18 @@ def test_a_model_that_is_missing_is_told_of_where_it_would_propose(
     assert "scikit-learn" not in invoke("check", toy.scenario).stdout
     toy.scenario.write_text(f"{text}\n[search]\nshare = 0\n")
     assert "pip install scikit-learn" in " ".join(invoke("check", toy.scenario).stdout.split())
+
+
+def test_solutions_of_a_run_that_is_stopped_are_no_missing_quality(tmp_path: Path):
+    """It told of solutions, and in the next line that none was reported."""
+    (tmp_path / "improving_target.py").write_text(
+        "def search(configuration, instance, seed, report):\n"
+        "    report(30.0)\n    report(20.0)\n    report(25.0)\n    while True: pass\n"
+    )
+    (tmp_path / "scenario.toml").write_text(
+        'objective = "anytime"\nutility = "gap(best=0, worst=100)"\n'
+        '[target]\nfunction = "improving_target:search"\n[parameters.a]\ntype = "bool"\n'
+        '[instances]\ntraining = ["x"]\n[limits]\nlargest_captime = "100ms"\n'
+    )
+    told = invoke("check", tmp_path / "scenario.toml").stdout
+    assert "Quality: 20 (smaller is better); worth 0.8 at its best moment" in " ".join(told.split())

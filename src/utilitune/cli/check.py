@@ -318,12 +318,16 @@ def _print_trial(task: Task, trial: Trial) -> None:
 def _print_quality(task: Task, trial: Trial) -> None:
     """What the one run reached and what that is worth, where the quality of solutions counts."""
     from utilitune.domain import Objective
+    from utilitune.utility import Goal
 
     scenario, outcome = task.scenario, trial.outcome
     if scenario.quality is None:
         return
     better = f"{scenario.quality.better.value} is better"
-    reached = "none reported" if outcome.quality is None else f"{outcome.quality:.10g}"
+    best = max if scenario.quality.better is Goal.LARGER else min
+    found = [point.quality for point in outcome.trace if point.quality is not None]
+    quality = best(found, default=None) if outcome.quality is None else outcome.quality
+    reached = "none reported" if quality is None else f"{quality:.10g}"
     bound = "" if outcome.bound is None else f", bound {outcome.bound:.10g}"
     judge = task.judge()
     worth = f"worth {judge.worth(0, outcome, outcome):.3g}"
