@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune.cli import main
+from utilitune.cli.summary import print_result
 from utilitune.errors import ScenarioError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -94,3 +96,17 @@ def test_a_run_in_which_nothing_finished_says_so_and_what_to_do(tmp_path: Path):
     told = " ".join(invoke("run", toy.scenario, "--plain", "--workers", "1").stdout.split())
     assert "No run has finished within its captime" in told
     assert "raise largest_captime in the scenario" in told
+
+
+def test_a_folder_that_was_removed_meanwhile_keeps_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    toy = Toy.write(tmp_path, runs=3)
+    result = toy.run()
+    print_result(result)
+    assert f"Kept in {toy.folder}" in " ".join(capsys.readouterr().out.split())
+    shutil.rmtree(toy.folder)
+    print_result(result)
+    told = " ".join(capsys.readouterr().out.split())
+    assert "was removed while the run was at work: nothing is kept" in told
+    assert "Kept in" not in told

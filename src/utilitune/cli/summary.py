@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from utilitune.cli.texts import headed, prose, words
-from utilitune.errors.outside import shell_word
+from utilitune.errors.outside import exists, shell_word
 from utilitune.live.standing.card import compared, spent
+from utilitune.store.sqlite_errors import DATABASE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +41,10 @@ def print_result(result: RunResult) -> None:
         prose(console, result.note, indent=2)
     for sentence in _troubles(result):
         prose(console, sentence, style="yellow")
-    if result.folder is not None:
+    if result.folder is not None and not exists(result.folder / DATABASE_NAME):
+        gone = f"{result.folder} was removed while the run was at work: nothing is kept but what stands here"
+        prose(console, gone, style="yellow")
+    elif result.folder is not None:
         after = "next: utilitune report, serve, best, show, runs or evaluate"
         prose(console, f"Kept in {result.folder}; {after} {_argument(result)}")
 
