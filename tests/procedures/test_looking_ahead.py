@@ -11,7 +11,14 @@ from procedures.wager.wager_games import CUTOFF_S, ENDLESS, UTILITY, settings, s
 from utilitune.domain import RunRequest
 from utilitune.procedures.engine import BegunRun, Halt, Origin
 from utilitune.procedures.evidence import LiveEvidence
-from utilitune.procedures.looking_ahead import FEWEST_BEGUN, LATE_SHARE, Endings, Guess, LookAhead
+from utilitune.procedures.looking_ahead import (
+    FEWEST_BEGUN,
+    LATE_SHARE,
+    OLD_AFTER,
+    Endings,
+    Guess,
+    LookAhead,
+)
 from utilitune.procedures.wager import WagerEngine, foresight, tuning
 from utilitune.procedures.wager.foresight import (
     FIRST_LEADS,
@@ -91,6 +98,30 @@ def test_few_guesses_rest_on_few_facts():
     game.engine.advance(ENDLESS)
     found = game.look.next_runs(1000, game.busy, 0.0)
     assert len(found.needed) + len(found.ahead) <= FEWEST_BEGUN
+
+
+def test_a_list_that_is_used_up_is_made_anew_when_an_eighth_of_the_runs_under_way_have_ended(monkeypatch):
+    """Where few runs are likely, a game for every result would take most of the time of a simulation."""
+    game, lists = Game(), []
+    monkeypatch.setattr(game.engine, "needed", list)
+    monkeypatch.setattr(game.engine, "likely", lambda count, _: lists.append(count) or [])
+    game.busy.begin([RunRequest(number, 0, 1.0) for number in range(2 * OLD_AFTER)])
+    made = []
+    for _ in range(6):
+        game.look.next_runs(1000, game.busy, 0.0)
+        made.append(len(lists))
+        game.look.hear()
+    assert made == [1, 1, 2, 2, 3, 3]
+
+
+def test_where_nothing_else_is_under_way_every_result_makes_a_list_anew(monkeypatch):
+    game, lists = Game(), []
+    monkeypatch.setattr(game.engine, "needed", list)
+    monkeypatch.setattr(game.engine, "likely", lambda count, _: lists.append(count) or [])
+    for number in range(4):
+        game.look.next_runs(1000, game.busy, 0.0)
+        assert len(lists) == number + 1
+        game.look.hear()
 
 
 def test_a_needed_run_under_way_up_to_a_longer_captime_may_end_sooner():

@@ -10,7 +10,8 @@ Four rules keep useless seconds few:
   rest on a few runs are bad ones: nobody good is known yet, so captimes are too long.
 - **A captime is guessed again while the run is under way.** With many workers a guess is begun with a longer
   captime than is expected (`Guess`), and ended at the one that the latest list says.
-- **A list grows old** by what is heard: it is made anew when an eighth of all workers have brought a result.
+- **A list grows old** by what is heard: it is made anew when an eighth of all workers have brought a result,
+  and one that is used up, when an eighth of the runs under way have ended.
 - **Looking ahead must not keep the coordinator from its work**: it takes at most a fifth of its time,
   a few rounds for each list aside.
 """
@@ -38,7 +39,8 @@ BEGUN_PER_KNOWN = 0.1
 """How many more may be under way for each run that is known."""
 
 OLD_AFTER = 8
-"""A list is old when this part of all workers has brought a result since it was made."""
+"""A list is old when one in so many workers has brought a result since it was made, or, where it is used up,
+one in so many runs under way."""
 
 ROUND_S = 20e-6
 """About what a round of looking ahead takes, in seconds."""
@@ -148,7 +150,8 @@ class LookAhead:
     def _renew(self, most: int, slots: int, begun: Begun, now_s: float) -> None:
         """Make the list anew if it is used up or old and there is time for it, or if it is too short."""
         new = self._heard - self._listed_at
-        is_old = new > 0 and (not self._listed or new >= slots // OLD_AFTER) and now_s >= self._next_at_s
+        bringing = slots if self._listed else len(begun)
+        is_old = new >= max(1, bringing // OLD_AFTER) and now_s >= self._next_at_s
         if not is_old and slots <= self._listed_for:
             return
         before = self._engine.imagined_rounds
