@@ -94,6 +94,27 @@ def test_without_a_terminal_a_template_must_be_named(tmp_path: Path):
     assert "--template" in str(result.exception)
 
 
+def test_a_program_may_be_a_script_and_its_interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It was taken for one name with a blank, and check could not find it."""
+    monkeypatch.setattr(init_module, "is_terminal", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "instances").mkdir()
+    for name in ("solve it.py", "my solver", "instances/a.lp"):
+        (tmp_path / name).touch(0o755)
+    expected = {
+        "sh 'open": None,  # asked again
+        "sh -e 'solve it.py'": ("sh", "-e", "../solve it.py"),
+        "./my solver": ("../my solver",),
+    }
+    for number, (program, words) in enumerate(expected.items()):
+        again = [] if words else ["sh"]
+        answers = ["command", program, *again, "instances", "", "x", "uniform(1m)", "5s", "10m"]
+        result = CliRunner().invoke(app(), [f"task{number}"], input="\n".join(answers) + "\n")
+        assert result.exit_code == 0, result.output
+        target = read_scenario(tmp_path / f"task{number}" / "scenario.toml").target
+        assert target.argv[:-3] == (words or ("sh",))
+
+
 def test_questions_are_repeated_until_the_answer_makes_sense(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(init_module, "is_terminal", lambda: True)
     monkeypatch.chdir(tmp_path)

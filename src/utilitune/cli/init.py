@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from utilitune.errors import UsageError, UtilituneError
 from utilitune.errors.outside import printable, shell_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from utilitune.scenario.template import Answers
     from utilitune.utility import Utility
@@ -117,7 +118,7 @@ def _ask(name: str, folder: Path) -> tuple[str, Answers]:
         if solver is not None:
             say(f"  The parameters of {solver} are known and will stand in the file.")
             arguments = SOLVERS[solver].arguments
-        command = (_from_folder(program, folder, is_program=True), *arguments)
+        command = (*_program_words(program, folder), *arguments)
         training = _place("Training instances (folder, pattern or list file)", training, folder)
         test = _place("Test instances, to judge the answer on (may stay empty)", "", folder) or None
     name = typer.prompt("Name", default=name)
@@ -132,6 +133,14 @@ def _ask(name: str, folder: Path) -> tuple[str, Answers]:
         largest_captime=_prompt("Longest time for one run", _usual_captime(utility), parse_duration),
         wall_time=_prompt("Time for the whole search", standard.wall_time, parse_duration),
     )
+
+
+def _program_words(program: str, folder: Path) -> Iterator[str]:
+    """A program as the scenario's folder sees it, with what was written behind it: python3 solver.py."""
+    name, *more = [program] if Path(program).exists() else shlex.split(program)
+    yield _from_folder(name, folder, is_program=True)
+    for word in more:
+        yield _from_folder(word, folder) if _is_there(word) else word
 
 
 def _place(question: str, default: str, folder: Path) -> str:
@@ -244,3 +253,9 @@ def _known_kind(text: str) -> None:
 def _program(text: str) -> None:
     if not text or "{" in text or "}" in text:
         raise UsageError("write the plain name or path of the program; its arguments are edited in the file")
+    try:
+        shlex.split(text)
+    except ValueError:
+        raise UsageError(
+            f"a quote in {text!r} is not closed: write the plain name or path of the program"
+        ) from None
