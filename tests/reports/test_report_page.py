@@ -15,9 +15,10 @@ import pytest
 from cli.live_runs import Toy, invoke
 from reports.dashboard.stored_runs import HOSTILE, Writer, small_run
 from utilitune.errors import UsageError
+from utilitune.live.use_of_time import UseOfTime
 from utilitune.reports import page
 from utilitune.reports.page import html_report, json_in_html
-from utilitune.store import read_run_folder
+from utilitune.store import Snapshot, open_run_folder, read_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,16 @@ def test_nothing_from_outside_is_markup(tmp_path: Path):
     assert HOSTILE in facts["configurations"]["parameters"]
     assert any(HOSTILE in each["output"] for each in facts["failures"])
     assert any(HOSTILE in name for name in facts["about"]["instances"])
+
+
+def test_the_part_of_the_time_that_was_of_use_is_told_where_it_means_something(tmp_path: Path):
+    writer = small_run(tmp_path)
+    assert facts_in(written(writer))["progress"]["of_use"] == ""
+    for use, told in ((UseOfTime(0.0, 4.0), ""), (UseOfTime(3.0, 4.0), "75 %")):
+        snapshot = Snapshot(writer.scenario.snapshot(), writer.scenario.digest())
+        with contextlib.closing(open_run_folder(writer.folder, snapshot)) as store:
+            use.keep(store)
+        assert facts_in(written(writer))["progress"]["of_use"] == told
 
 
 def test_only_our_own_script_may_run(tmp_path: Path):

@@ -116,7 +116,7 @@ def simulate(
 
     For example:
 
-    - `utilitune simulate lookalike:minisat --workers 1,10,100,1000 --latency 5ms --mtbf 6h`
+    - `utilitune simulate lookalike:minisat --epsilon 0.2 --workers 1,10,100,1000 --latency 5ms --mtbf 6h`
     - `utilitune simulate BNSL-2016 --resample 20000 --epsilon 0.2 --speed-spread 0.2 --out workers.png`
     """
     from utilitune.cli.rivals import is_rival

@@ -109,6 +109,7 @@ def _found(store: StoreReader, folder: Path | None, task: Task) -> dict[str, Any
             "runs": result.progress.runs,
             "configurations": result.progress.configurations,
             "alive": result.progress.alive,
+            "of_use": "" if result.use is None or result.use.is_early else result.use.percent,
         },
         "promise": {
             "sentence": promise.sentence(),

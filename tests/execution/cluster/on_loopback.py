@@ -37,8 +37,8 @@ class DaskOnLoopback:
         self.scheduler = self._start("scheduler", "--host=127.0.0.1", "--port=0", f"--scheduler-file={file}")
         self.address = until(lambda: address_in(file))
 
-    def add_worker(self, slots: int = 1, **environment: str) -> subprocess.Popen:
-        options = ("--no-nanny", f"--nthreads={slots}", "--memory-limit=0", "--host=127.0.0.1")
+    def add_worker(self, slots: int = 1, memory: str = "0", **environment: str) -> subprocess.Popen:
+        options = ("--no-nanny", f"--nthreads={slots}", f"--memory-limit={memory}", "--host=127.0.0.1")
         options += ("--death-timeout=60",)
         folder = f"--local-directory={self.folder}"
         worker = self._start("worker", self.address, *options, folder, **environment)

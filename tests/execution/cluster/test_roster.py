@@ -73,6 +73,17 @@ def test_one_that_comes_later_gets_no_runs(cluster, tmp_path):
     assert text.endswith("it gets no runs.")
 
 
+def test_a_worker_that_dask_keeps_from_runs_is_named(cluster):
+    """Its own process is larger than its limit, so that Dask pauses it: runs waited for it without a word."""
+    cluster.add_worker(memory="40MB")
+    news = []
+    with cluster.backend(1) as backend:
+        until(lambda: backend.wait(0.0) or news.extend(backend.news()) or "warning" in dict(news))
+    [text] = [text for kind, text in news if kind == "warning"]
+    assert "begins no runs" in text
+    assert "--memory-limit 0" in text
+
+
 def test_nobody_answers(needs_dask, monkeypatch):
     monkeypatch.setattr(starting, "REACH_S", 0.5)
     with pytest.raises(

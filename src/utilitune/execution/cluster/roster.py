@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 RPC_S = 60.0
 """How long a worker or the scheduler may take to answer."""
 
+_HELD_LOOKS = 10
+_HELD = (
+    "begins no runs: its process has used up the memory that Dask allows it. Start workers with "
+    "--memory-limit 0 (the scenario limits the memory of runs), or give their jobs more memory."
+)
+
 
 @dataclass(slots=True)
 class Worker:
@@ -30,6 +36,7 @@ class Worker:
     slots: int
     host: str
     loop_s: float
+    held: int = 0
     sent: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
@@ -103,6 +110,7 @@ class Roster:
         for text in self._opened.renew():
             self._tell("worker", text)
         threads = await self._threads()
+        await self._warn_of_memory()
         gone = [address for address in self.workers if address not in threads]
         new = {a: n for a, n in threads.items() if a not in self.workers and a not in self._refused}
         return (await self._admit(new, first=first) if new else []), gone
@@ -197,6 +205,21 @@ class Roster:
                 if theirs != ours and not isinstance(theirs, OSError):  # else the same, or gone again
                     problems.setdefault(address, f"the worker {address} {same.problem(ours, theirs)}")
         return problems
+
+    async def _warn_of_memory(self) -> None:
+        """Say of each worker once that Dask keeps it from runs, as its process has used up its memory.
+
+        A worker that is about to go gets no runs either, but it is not there for long.
+        """
+        try:
+            async with asyncio.timeout(RPC_S):
+                running = await self._client.scheduler.ncores_running()
+        except (OSError, TimeoutError):
+            return  # the next look will tell
+        for address, worker in self.workers.items():
+            worker.held = 0 if address in running else worker.held + 1
+            if worker.held == _HELD_LOOKS:
+                self._tell("warning", f"The worker {address} on {worker.host} {_HELD}")
 
     def _compare_speeds(self) -> None:
         """Warn once where workers differ in speed and nothing is done about it."""

@@ -62,7 +62,7 @@ U.heroNumbers = ({ standing, promise, progress, elapsed_s: elapsed, events }) =>
     if (promise.gamma !== null) tiles.append(U.tile("γ: share of configurations not covered", promise.gamma >= 1 ? "–" : U.enough(promise.gamma), "", "gamma"));
     tiles.append(U.tile("δ: chance that the promise fails", `${U.number(100 * promise.delta)} %`, "at most"));
   }
-  tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs, ${U.time(elapsed)} on the clock`));
+  tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs${progress.of_use ? ` (${progress.of_use} of it of use)` : ""}, ${U.time(elapsed)} on the clock`));
   tiles.append(U.tile("configurations compared", U.count(progress.configurations), promise.refusal ? "" : `${standing.tried < progress.configurations ? `${U.count(standing.tried)} of them run, ` : ""}${U.count(progress.alive)} not ruled out`));
   const outlook = standing.outlook && standing.outlook.sentence;
   const warnings = [promise.note, ...standing.failures.map((each) => `Failures: ${each.sentence}.`), ...events.filter((event) => event.kind === "warning").map((event) => event.text)];
