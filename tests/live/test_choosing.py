@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from utilitune.domain import Progress
@@ -47,8 +49,18 @@ class Ranked:
         return number > other
 
 
-def choice(*each: Progress, epsilon: float | None = None, proves_one: bool = False) -> Choice:
-    chosen = Choice(Proved(*each), Ranked(), epsilon, proves_one=proves_one)  # type: ignore[arg-type]
+class Unsure:
+    """A search in which nobody was clearly better than anybody."""
+
+    def is_ahead(self, number: int, other: int) -> bool:
+        del number, other
+        return False
+
+
+def choice(
+    *each: Progress, epsilon: float | None = None, gamma: float | None = None, proves_one: bool = False
+) -> Choice:
+    chosen = Choice(Proved(*each), Ranked(), epsilon, gamma=gamma, proves_one=proves_one)  # type: ignore[arg-type]
     for one in each[1:]:
         chosen.note(one.best_index)
     return chosen
@@ -154,3 +166,28 @@ def test_where_the_two_differ_the_user_is_told(each: tuple[Progress, Progress], 
     sentence = choice(*each).sentence()
     assert said in sentence
     assert bool(sentence) == bool(said)
+
+
+@pytest.mark.parametrize(("gamma", "stops"), [(None, True), (0.1, True), (0.05, False)])
+def test_one_configuration_is_proved_when_its_gamma_is_as_small_as_asked_for_too(gamma, stops):
+    asked = choice(standing(5, 0.1), standing(1, 0.2), epsilon=0.3, gamma=gamma, proves_one=True)
+    assert (asked.one_proved() is not None) is stops
+
+
+def test_one_that_was_not_clearly_better_than_the_default_does_not_take_its_place():
+    default, other = standing(0, 0.5), standing(3, 0.2)
+    unsure = Choice(Proved(other, default), Unsure(), None, proves_one=False)  # type: ignore[arg-type]
+    assert numbers(unsure) == (3, 0)
+    assert unsure.sentence() == (
+        "The answer is the default: nothing was clearly better where both were run. "
+        "More is proved of configuration 3: ε = 0.2, γ = 0.1."
+    )
+    unsure.note(3)
+    assert numbers(unsure) == (3, 0)
+
+
+@pytest.mark.parametrize(("epsilon", "gain"), [(0.3, None), (None, 0.01)])
+def test_it_does_where_it_is_proved_to_be_better_or_as_near_to_the_best_as_asked_for(epsilon, gain):
+    default, other = standing(0, 0.5), replace(standing(3, 0.2), gain=gain)
+    chosen = Choice(Proved(other, default), Unsure(), epsilon, proves_one=False)  # type: ignore[arg-type]
+    assert numbers(chosen) == (3, 3)

@@ -39,18 +39,11 @@ def test_a_random_draw_that_equals_an_earlier_one_shares_its_runs_and_a_proposal
     assert who.whose_runs(2, Drawn(same, Origin.MODEL)) == 2
 
 
-def test_a_nominee_and_a_random_draw_with_the_same_values_share_their_runs_whoever_joins_first():
-    who, same = entrants(0), Assignment({"x": 1})
-    assert who.first_like(1, same) is None
-    who.enter(1)
-    who.enter(2)
+def test_a_random_draw_that_equals_the_one_asked_about_shares_its_runs():
+    who, same = entrants(0, 1, 2, 3), Assignment({"x": 1})
+    who.share_runs(1, same)
     assert who.whose_runs(2, Drawn(same, Origin.RANDOM)) == 1
-    other = Assignment({"x": 2})
-    who.enter(3)
-    assert who.whose_runs(3, Drawn(other, Origin.RANDOM)) == 3
-    assert who.first_like(4, other) == 3
-    who.enter(4)
-    assert [who.place_of(number) for number in (1, 3, 4)] == [1, 3, 3]
+    assert who.whose_runs(3, Drawn(Assignment({"x": 2}), Origin.RANDOM)) == 3
 
 
 def test_runs_under_way_are_seen_by_place_and_those_of_strangers_are_left_out():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +34,14 @@ from utilitune.errors.outside import is_file
 from utilitune.spaces import ParameterSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from utilitune.certificate.facts import Role
     from utilitune.spaces import Assignment
+
+Cover = Sequence[tuple[float, int]]
+"""Share and number of every draw that ε has to cover."""
 
 _SLACK = 1e-7
 _DRAWN_TOGETHER = 32
@@ -315,10 +319,13 @@ def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
 
 
 def _check_near(facts: Facts, answer: int, roles: list[Role], epsilon: float, gamma: float | None) -> None:
-    covered = _covered(facts, gamma)
+    covers = _covers(facts, gamma)
     require(bool(roles), "the answer has no share of δ, so nothing is proved of it")
-    proved = _is_near(facts, answer, covered, epsilon + _SLACK)
-    proved = proved or _proves_by_another(facts, answer, covered, epsilon + _SLACK)
+    proved = any(
+        _is_near(facts, answer, covered, epsilon + _SLACK)
+        or _proves_by_default(facts, answer, covered, epsilon + _SLACK)
+        for covered in covers
+    )
     require(proved, f"the runs do not prove that the answer is within ε = {epsilon:.6g} of the best")
 
 
@@ -346,25 +353,30 @@ def _roles(facts: Facts, answer: int) -> list[Role]:
     return [role for place in same for role in facts.possible[place]]
 
 
-def _covered(facts: Facts, gamma: float | None) -> list[tuple[float, int]]:
-    """Share and number of every draw that ε has to cover; repeated draws are never the best so far."""
-    draws, shares = facts.draws, facts.shares
-    reached = True
-    if gamma is not None:
-        distinct = {facts.row[place] for place in draws}
-        all_listed = len(distinct) >= facts.shares.listed
-        require(all_listed, "some configurations of the listed space were never drawn")
-        if facts.space_size is None or len(distinct) < facts.space_size:
-            count = facts.shares.draws_for(gamma, facts.announced, len(draws))
-            require(count is not None, f"there are too few random draws for γ = {gamma:.6g}")
-            draws = draws[:count]
-            reached = len(draws) >= shares.announced
+def _covers(facts: Facts, gamma: float | None) -> list[Cover]:
+    """Whom ε has to cover: all draws of a set or a space that is known as a whole, or enough for γ."""
+    draws = facts.draws
+    if gamma is None:
+        return [_cover_of(facts, draws, reached=True)]
+    distinct = {facts.row[place] for place in draws}
+    require(len(distinct) >= facts.shares.listed, "some configurations of the listed space were never drawn")
+    whole_space = facts.space_size is not None and len(distinct) >= facts.space_size
+    covers = [_cover_of(facts, draws, reached=True)] if whole_space else []
+    count = facts.shares.draws_for(gamma, facts.announced, len(draws))
+    if count is not None and not facts.shares.listed:
+        covers.append(_cover_of(facts, draws[:count], reached=count >= facts.shares.announced))
+    require(bool(covers), f"there are too few random draws for γ = {gamma:.6g}")
+    return covers
+
+
+def _cover_of(facts: Facts, draws: Sequence[int], *, reached: bool) -> Cover:
+    """Share and number of each draw; repeated ones are never the best so far."""
     seen: set[int] = set()
     covered = []
     for rank, place in enumerate(draws, start=1):
         if facts.row[place] not in seen:
             seen.add(facts.row[place])
-            covered.append((shares.rank_weight(rank, reached=reached), place))
+            covered.append((facts.shares.rank_weight(rank, reached=reached), place))
     return covered
 
 
@@ -376,9 +388,7 @@ def _low(facts: Facts, answer: int, role: Role) -> float:
     return lower_bound(own, facts.population, facts.shares.part("lower") * role.weight)
 
 
-def _proves(
-    facts: Facts, answer: int, role: Role, covered: Sequence[tuple[float, int]], epsilon: float
-) -> bool:
+def _proves(facts: Facts, answer: int, role: Role, covered: Cover, epsilon: float) -> bool:
     """Whether every draw is at most ε better than the answer: by its own bound, or by their difference."""
     shares, population, low = facts.shares, facts.population, _low(facts, answer, role)
     if low + epsilon >= 1.0:
@@ -398,38 +408,46 @@ def _proves(
     return True
 
 
-def _is_near(facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float) -> bool:
-    """Whether the answer, as whatever it may be that, is within ε, or the default in the place of another."""
-    roles = _roles(facts, answer)
-    return any(_proves(facts, answer, role, covered, epsilon) for role in roles) or _proves_by_default(
-        facts, answer, covered, epsilon
-    )
-
-
-def _proves_by_another(
-    facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float
-) -> bool:
-    """Whether another one is proved to be near the best, and by counting cannot be much above the answer."""
+def _is_near(facts: Facts, answer: int, covered: Cover, epsilon: float) -> bool:
+    """Whether the answer is within ε in any of its roles, or as one that cannot be far below such a one."""
+    if any(_proves(facts, answer, role, covered, epsilon) for role in _roles(facts, answer)):
+        return True
     if not facts.population:
         return False
     low = max(_low(facts, answer, role) for role in _roles(facts, answer))
     left = {place: low + epsilon - facts.most(place) for place in facts.possible}
     others = sorted((place for place in left if left[place] >= 0.0), key=left.__getitem__, reverse=True)
-    return any(_is_near(facts, place, covered, left[place]) for place in others)
+    return any(
+        any(_proves(facts, place, role, covered, left[place]) for role in _roles(facts, place))
+        or _proves_by_default(facts, place, covered, left[place], directly=True)
+        for place in others
+    )
 
 
 def _proves_by_default(
-    facts: Facts, answer: int, covered: Sequence[tuple[float, int]], epsilon: float
+    facts: Facts, answer: int, covered: Cover, epsilon: float, *, directly: bool = False
 ) -> bool:
-    """Whether the default is the answer because another one, of which more is proved, is surely worse."""
+    """Whether the default is the answer because another one, of which more is proved, is surely worse.
+
+    Args:
+        facts: What the runs tell.
+        answer: The answer.
+        covered: Whom ε has to cover.
+        epsilon: What is claimed of it.
+        directly: Whether that other one must be proved to be near the best by itself.
+    """
     if not facts.shares.gain or facts.row[answer] != 0:
         return False
-    return any(
-        (loss := _surely_behind(facts, place, role)) > 0
-        and _proves(facts, place, role, covered, epsilon + loss)
-        for place, roles in facts.possible.items()
-        for role in roles
-    )
+    for place in facts.possible:
+        roles = _roles(facts, place)
+        loss = max(_surely_behind(facts, place, role) for role in roles)
+        if loss <= 0:
+            continue
+        if any(_proves(facts, place, role, covered, epsilon + loss) for role in roles):
+            return True
+        if not directly and _is_near(facts, place, covered, epsilon + loss):
+            return True
+    return False
 
 
 def _surely_behind(facts: Facts, place: int, role: Role) -> float:

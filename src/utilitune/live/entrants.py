@@ -38,18 +38,9 @@ class Entrants:
         self._places.setdefault(number, len(self.numbers))
         self.numbers.append(number)
 
-    def first_like(self, number: int, assignment: Assignment | None) -> int | None:
-        """Where a nominee first stands in the engine, as itself or as its equal; None if it has not joined.
-
-        A random draw that joins later and is equal to it reads its runs.
-        """
-        if number in self._places or assignment is None:
-            return self._places.get(number)
-        first = self._first_equal.setdefault(assignment, len(self.numbers))
-        if first == len(self.numbers):
-            return None
-        self._places[number] = first
-        return first
+    def share_runs(self, number: int, assignment: Assignment) -> None:
+        """Random draws that join later and are equal to this one read its runs."""
+        self._first_equal.setdefault(assignment, self._places[number])
 
     def place_of(self, number: int) -> int | None:
         """Where a configuration of the store first stands in the engine; None if it has not joined."""

@@ -62,11 +62,12 @@ class Exploring:
         *,
         nominations: Stored,
         epsilon: float | None = None,
+        gamma: float | None = None,
         proves_one: bool = False,
     ) -> None:
         self.proof = proof
         self._hunt = hunt
-        self._choice = Choice(proof, hunt, epsilon, proves_one=proves_one)
+        self._choice = Choice(proof, hunt, epsilon, gamma=gamma, proves_one=proves_one)
         self._meetings = Meetings(proof, hunt, self._choice, share, nominations)
         self._finished: Done | None = None
 
@@ -96,10 +97,9 @@ class Exploring:
         self._meetings.nominated.append(configuration)
         self._choice.note(configuration)
         self._finished = None
-        assignment = self._hunt.assignment_of(configuration)
-        self.proof.nominated(number, configuration, assignment, self._meetings.first_fresh(number))
+        self.proof.nominated(number, configuration, self._meetings.first_fresh(number))
         if self._choice.proves_one:
-            self.proof.ask_about_nominee()
+            self.proof.ask_about_nominee(self._hunt.assignment_of(configuration))
 
     # -- instructions --------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Proved:
-    """Where a procedure stands, and who takes part.
+    """Where a procedure stands; asking changes nothing.
 
     Args:
         engine: The procedure.
@@ -49,10 +49,6 @@ class Proved:
         if place is None:
             raise RuntimeError(f"configuration {configuration} has not joined")
         return self._in_store_terms(self._nominating().progress_of(place))
-
-    def ask_about_nominee(self) -> None:
-        """The latest nominee is the one that something is to be proved of."""
-        self._nominating().ask_about(self._entrants.nominees[-1])
 
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared, in units of ε: the smaller the better."""

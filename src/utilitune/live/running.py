@@ -224,7 +224,13 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
         hunt = _hunt(task, settings, begun)
     nominations = Stored(store.nominations(), nominees_from(store))
     return Exploring(
-        proof, hunt, share, nominations=nominations, epsilon=spec.epsilon, proves_one=bool(found)
+        proof,
+        hunt,
+        share,
+        nominations=nominations,
+        epsilon=spec.epsilon,
+        gamma=spec.gamma,
+        proves_one=bool(found),
     )
 
 

@@ -272,6 +272,20 @@ class TestTheOneAskedAbout:
 
 
 class TestSharedRuns:
+    def test_newcomers_are_no_equals_of_whoever_leads_when_they_join(self):
+        """Free places had the row 0: whoever joined there was covered by nothing while row 0 led."""
+        engine = WagerEngine(RecordedEvidence(ROWS, UTILITY), UTILITY, listed())
+        while engine.advance(PauseAt(40, float("inf"), 10**9)) is Halt.NEEDS_CONFIGURATIONS:
+            for _ in range(engine.missing_configurations):
+                engine.add(Origin.RANDOM)
+        assert engine.added < len(engine._play.arms), "there are free places"
+        _lead(engine._play, 1)
+        _lead(engine._play, 0)
+        newcomer = engine.add(Origin.RANDOM)
+        assert engine._play.arms[newcomer]["apart"] == 1.0
+        assert engine.progress().epsilon == 1.0 or engine._contributions()[newcomer] > 0.5
+        assert engine._play.standing.epsilon > 0.5
+
     def test_a_repeated_draw_counts_for_gamma_but_is_never_run(self):
         engine = WagerEngine(RecordedEvidence(ROWS, UTILITY), UTILITY, listed(epsilon=0.2))
         missing = engine.missing_configurations

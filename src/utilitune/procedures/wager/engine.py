@@ -380,9 +380,9 @@ class WagerEngine:
         LCB_b holds for every configuration b at once, and a stage's γ for the draws up to that stage. So for
         every stage p, P(U_b ≥ benchmark − ε) ≥ 1 − δ with ε = max over the draws k of that stage of
         min(UCB_k − LCB_b, D_kb), where D_kb is kept for the leader only; but what was proved of b while it
-        led stays proved. And where a, the procedure's own answer, is within ε_a and worth at
-        most M_a by counting, b is within ε_a + M_a − LCB_b. The best of these is told. Nothing is noted: what
-        the procedure does next must not depend on who looks at it.
+        led stays proved. And where a, the procedure's own answer, is within ε_a and worth at most M_a by
+        counting, b is within ε_a + M_a − LCB_b. The best of these is given. Nothing is noted: what the
+        procedure does next must not depend on who looks at it.
         """
         current = self.progress()
         arms = self._play.arms[: self.added]

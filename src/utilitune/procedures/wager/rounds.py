@@ -156,7 +156,8 @@ def _on_trial(play: Play, count: int) -> int:
     rounds, asked = play.standing.rounds, play.rules.asked
     if play.standing.outsiders == 0 or rounds % tuning.NOMINEE_EVERY != 0:
         return -1
-    if asked >= 0 and play.arms[asked].runs < play.arms[play.standing.leader].runs:
+    leads = play.arms[play.standing.leader].runs
+    if asked >= 0 and play.arms[asked].runs < leads and not _at_end(play, asked):
         return int(asked)
     outsider = best_candidate(play, count)
     if outsider >= 0 and play.arms[outsider].order == 0 and rounds % tuning.TRIAL_EVERY != 0:
@@ -166,10 +167,10 @@ def _on_trial(play: Play, count: int) -> int:
 
 @compiled
 def choose(play: Play, count: int) -> bool:
-    """Choose the next run; False if neither leader nor challenger has a run left that would add anything.
+    """Choose the next run; False if nobody has a run left that would add anything.
 
-    Now and then it is the run of a configuration that ε does not cover but that may be a better answer, or
-    one of the default.
+    Now and then it is the run of a configuration that ε does not cover but that may be a better answer, one
+    of the default, or one of the configuration that something is to be proved of.
     """
     b, i = play.standing.leader, play.standing.challenger
     compares = play.rules.default >= 0 and (play.standing.rounds + 1) % tuning.COMPARE_EVERY == 0

@@ -29,6 +29,8 @@ NOT_RUN = 255
 ASIDE = -1
 """The number of a run that an arm made beside its own order."""
 
+NOBODY = -1
+"""The row of an arm that has not joined."""
 
 ARM = np.dtype(
     [
@@ -70,7 +72,8 @@ ARM = np.dtype(
 """One configuration; the symbol of docs/theory.md in brackets.
 
 - ``first``: the first position that counts as evidence for it.
-- ``row``: the configuration whose runs it reads; several arms may read the same ones.
+- ``row``: the configuration whose runs it reads; several arms may read the same ones. `NOBODY` before it
+  joins.
 - ``order``: in which order it takes positions: 0 for the stored one [π_0], q for the q-th of `Play.orders`.
 - ``runs``: how many positions it was run on, without gaps along its order from ``first`` on [m_i].
 - ``changes``: number of runs and re-runs.
@@ -81,7 +84,7 @@ ARM = np.dtype(
   the current leader [D_ib]; ``lower_seen``, ``upper_seen``, ``apart_seen``: how much was seen by each.
 - ``sure``, ``sure_seen``: a lower bound like ``lower`` that is kept for all who may be the answer, not only
   for those who lead; it decides nothing but the answer.
-- ``proved``: the smallest ε that was proved of it in this stage while it led; 1 if it never did.
+- ``proved``: the smallest ε that was proved of it while it led; 1 if it never did. Every stage begins anew.
 - ``least``, ``most``: sums of X and of Y over its runs.
 - ``time_s``: seconds spent on it.
 - ``pair_runs``: how many runs the pair with the leader is expected to need; 0 where unknown.
@@ -209,6 +212,7 @@ def with_room(play: Play, count: int) -> Play:
     have = len(play.arms)
     arms = np.zeros(count, dtype=ARM)
     arms[:have] = play.arms
+    arms["row"][have:] = NOBODY  # else whoever has row 0 would take them for its equals
     arms["level"][have:] = NO_LEVEL
     arms["aside"][have:] = -1
     arms["upper"][have:] = 1.0
