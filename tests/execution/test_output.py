@@ -1,12 +1,18 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
+import coverage
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from utilitune.execution import output
 from utilitune.execution.output import LONGEST_LINE, LONGEST_MATCH, OutputCollector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def collect(chunks: list[bytes], tail_bytes: int, patterns: list[str]) -> OutputCollector:
@@ -73,12 +79,26 @@ def test_long_lines_are_cut_at_the_same_places_however_they_arrive(sizes):
     assert collector.matches == [f"{4 * LONGEST_LINE // 8:07d}", "0039999"]
 
 
+@pytest.fixture
+def uncovered() -> Iterator[None]:
+    """Without measuring coverage, which keeps a lock while it notes a call: an alarm that ends that call just
+    then would leave the lock to nobody, and every call after it would wait for ever."""
+    measuring = coverage.Coverage.current()
+    if measuring is not None:
+        measuring.stop()
+    yield
+    if measuring is not None:
+        measuring.start()
+
+
+@pytest.mark.usefixtures("uncovered")
 def test_a_pattern_that_never_ends_is_given_up_and_said_so(monkeypatch):
     monkeypatch.setattr(output, "MATCHING_S", 0.05)
     collector = collect([b"a" * 5000 + b"!\n"], 10, [r"(a+)+$", "a"])
     assert "took longer than" in collector.problem
 
 
+@pytest.mark.usefixtures("uncovered")
 def test_a_slow_line_does_not_hold_up_the_run_and_its_match_is_found_later(monkeypatch):
     monkeypatch.setattr(output, "MOST_WAITING", 1000)
     hard = b"a" * 20 + b"!\n"  # a fraction of a second for this pattern
@@ -87,6 +107,7 @@ def test_a_slow_line_does_not_hold_up_the_run_and_its_match_is_found_later(monke
     assert collector.problem == ""
 
 
+@pytest.mark.usefixtures("uncovered")
 def test_slow_lines_without_end_are_given_up_while_the_run_goes_on(monkeypatch):
     """The last of them was once taken away twice, which ended the whole search."""
     monkeypatch.setattr(output, "MOST_WAITING", 5000)
@@ -97,6 +118,7 @@ def test_slow_lines_without_end_are_given_up_while_the_run_goes_on(monkeypatch):
     assert collector.tail == "a!\n"
 
 
+@pytest.mark.usefixtures("uncovered")
 def test_a_trace_of_slow_lines_without_end_is_given_up(monkeypatch):
     monkeypatch.setattr(output, "MOST_WAITING", 5000)
     monkeypatch.setattr(output, "SLICE_S", 1e-4)
@@ -113,6 +135,7 @@ def test_a_trace_of_slow_lines_without_end_is_given_up(monkeypatch):
     assert collector._waiting_bytes == 0
 
 
+@pytest.mark.usefixtures("uncovered")
 def test_much_output_is_no_slow_output(monkeypatch):
     monkeypatch.setattr(output, "MOST_WAITING", 10_000)
     monkeypatch.setattr(output, "SLICE_S", 1e-5)
