@@ -143,7 +143,8 @@ def real_section() -> str:
     own = ["own CPU seconds", "", *(f"{_median_own(known, tool):.0f}" for tool in tools)]
     lines = [
         "## Real solvers\n",
-        f"The solvers themselves; CPU seconds of runs: {budgets}. One run at a time, on a busy machine.",
+        f"The solvers themselves; CPU seconds of runs: {budgets}. One run at a time, on a busy machine;",
+        "*ours* was measured again later, with less going on beside it: compare gains, not CPU seconds.",
         f"Mean test utility over searches, in brackets how many, on {TESTED} instances nobody has seen; the",
         "default is run beside each answer. *Ours* is `utilitune run` as it comes, which spends three",
         "quarters of its time on the proof. With *nearly all for search*, `search.share` is 0.95;",
