@@ -34,7 +34,7 @@ from utilitune.errors.outside import is_file
 from utilitune.spaces import ParameterSpace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from utilitune.certificate.facts import Role
@@ -306,7 +306,7 @@ def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
         gain=gain,
     )
     require(claim["sentence"] == promise.sentence(), "the sentence says something else than the promise")
-    roles = _roles(facts, answer)
+    roles = facts.roles(answer)
     if epsilon < 1.0 and (gamma is None or gamma < 1.0):
         _check_near(facts, answer, roles, epsilon, gamma)
     if gain is not None and facts.row[answer] != 0:
@@ -345,12 +345,6 @@ def _in_words(promise: Promise, facts: Facts) -> str:
     if promise.gain is not None and promise.gain > 0:
         sentence += f", and at least {promise.gain:.6g} better than the default"
     return sentence
-
-
-def _roles(facts: Facts, answer: int) -> list[Role]:
-    """As what the answer's values may be the answer: a configuration may be drawn and nominated."""
-    same = [place for place in facts.possible if facts.row[place] == facts.row[answer]]
-    return [role for place in same for role in facts.possible[place]]
 
 
 def _covers(facts: Facts, gamma: float | None) -> list[Cover]:
@@ -408,24 +402,33 @@ def _proves(facts: Facts, answer: int, role: Role, covered: Cover, epsilon: floa
     return True
 
 
+def _proves_in_a_role(facts: Facts, answer: int, covered: Cover, epsilon: float) -> bool:
+    """Whether the answer is within ε in any of its roles."""
+    return any(_proves(facts, answer, role, covered, epsilon) for role in facts.roles(answer))
+
+
 def _is_near(facts: Facts, answer: int, covered: Cover, epsilon: float) -> bool:
     """Whether the answer is within ε in any of its roles, or as one that cannot be far below such a one."""
-    if any(_proves(facts, answer, role, covered, epsilon) for role in _roles(facts, answer)):
+    if _proves_in_a_role(facts, answer, covered, epsilon):
         return True
     if not facts.population:
         return False
-    low = max(_low(facts, answer, role) for role in _roles(facts, answer))
+    low = max(_low(facts, answer, role) for role in facts.roles(answer))
     left = {place: low + epsilon - facts.most(place) for place in facts.possible}
     others = sorted((place for place in left if left[place] >= 0.0), key=left.__getitem__, reverse=True)
     return any(
-        any(_proves(facts, place, role, covered, left[place]) for role in _roles(facts, place))
-        or _proves_by_default(facts, place, covered, left[place], directly=True)
+        _proves_in_a_role(facts, place, covered, left[place])
+        or _proves_by_default(facts, place, covered, left[place], _proves_in_a_role)
         for place in others
     )
 
 
 def _proves_by_default(
-    facts: Facts, answer: int, covered: Cover, epsilon: float, *, directly: bool = False
+    facts: Facts,
+    answer: int,
+    covered: Cover,
+    epsilon: float,
+    near: Callable[[Facts, int, Cover, float], bool] = _is_near,
 ) -> bool:
     """Whether the default is the answer because another one, of which more is proved, is surely worse.
 
@@ -434,18 +437,13 @@ def _proves_by_default(
         answer: The answer.
         covered: Whom ε has to cover.
         epsilon: What is claimed of it.
-        directly: Whether that other one must be proved to be near the best by itself.
+        near: How that other one may be proved to be near the best.
     """
     if not facts.shares.gain or facts.row[answer] != 0:
         return False
     for place in facts.possible:
-        roles = _roles(facts, place)
-        loss = max(_surely_behind(facts, place, role) for role in roles)
-        if loss <= 0:
-            continue
-        if any(_proves(facts, place, role, covered, epsilon + loss) for role in roles):
-            return True
-        if not directly and _is_near(facts, place, covered, epsilon + loss):
+        loss = max(_surely_behind(facts, place, role) for role in facts.roles(place))
+        if loss > 0 and near(facts, place, covered, epsilon + loss):
             return True
     return False
 

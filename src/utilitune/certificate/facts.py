@@ -260,6 +260,17 @@ class Facts:
             found.setdefault(nominee, []).append(Role(weight, order))
         return found
 
+    def roles(self, configuration: int) -> list[Role]:
+        """As what the values of a configuration may be the answer: they may be drawn and nominated."""
+        return self._roles_by_row.get(self.row[configuration], [])
+
+    @cached_property
+    def _roles_by_row(self) -> dict[int, list[Role]]:
+        found: dict[int, list[Role]] = {}
+        for place, roles in self.possible.items():
+            found.setdefault(self.row[place], []).extend(roles)
+        return found
+
     def _from(self, first_position: Any) -> NDArray[np.int64]:  # noqa: ANN401 - whatever the file holds
         """The stored order from the first position that nobody had looked at."""
         first = whole(first_position, "a first position")
