@@ -11,7 +11,9 @@ import time
 from pathlib import Path
 
 from utilitune.errors import StoreError
+from utilitune.procedures.naming import ProcedureSpec, are_compiled, warm_up
 from utilitune.store import read_run_folder
+from utilitune.utility import parse_utility
 
 TARGET = '''
 """A target that reports a runtime which follows from its arguments, so runs are the same every time."""
@@ -62,7 +64,9 @@ MOST_BETWEEN_KILLS = 24
 def write_scenario(
     folder: Path, runs: int, procedure: str, *, pause: str = BRIEF, instances: int = 200
 ) -> Path:
-    """Write the scenario and its target into a folder.
+    """Write the scenario and its target into a folder, and see that its rules are compiled.
+
+    A run that begins before they are makes runs meanwhile that others do not make.
 
     Args:
         folder: Where they go.
@@ -76,6 +80,9 @@ def write_scenario(
     names = ", ".join(f'"{number}"' for number in range(1, instances + 1))
     settings = procedure if "=" in procedure else f'name = "{procedure}"'
     path.write_text(SCENARIO.format(python=sys.executable, instances=names, runs=runs, procedure=settings))
+    specification = ProcedureSpec(settings.split('"')[1], population="infinite")
+    if not are_compiled(specification):
+        warm_up(specification, parse_utility("log-laplace(k0=1s)"))
     return path
 
 

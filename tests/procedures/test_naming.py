@@ -9,7 +9,7 @@ from utilitune.errors import UsageError
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import listed_schedule
 from utilitune.procedures.naive import NaiveEngine
-from utilitune.procedures.naming import build_engine, specification_from_options
+from utilitune.procedures.naming import are_compiled, build_engine, specification_from_options, warm_up
 from utilitune.procedures.paper.engine import PaperEngine
 
 UTILITY = parse_utility("uniform(k0=4)")
@@ -77,3 +77,10 @@ def test_a_delta_too_small_to_be_split_is_refused(name, delta):
     """It once ended in a traceback, when the promise was to be shown."""
     with pytest.raises(UsageError, match="delta must be at least 1e-100"):
         ProcedureSpec(name=name, delta=delta)
+
+
+@pytest.mark.parametrize("name", ["wager", "coup", "oup", "up", "naive"])
+def test_rules_that_were_compiled_once_are_known_to_be(name):
+    """A run whose rules are not compiled begins without them; each later one would if this were wrong."""
+    warm_up(ProcedureSpec(name), UTILITY)
+    assert are_compiled(ProcedureSpec(name))

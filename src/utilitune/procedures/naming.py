@@ -10,6 +10,7 @@ import numpy as np
 
 from utilitune.data import RuntimeMatrix
 from utilitune.domain import DEFAULT_DELTA, require_delta, require_positive, require_probability
+from utilitune.domain.compiled import is_on_disk
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.procedures.captime import Doubling
 from utilitune.procedures.engine import Origin, PauseAt
@@ -20,7 +21,7 @@ from utilitune.procedures.paper.engine import PaperSettings, coup, oup, up
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings, is_worth_listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.evidence import LiveEvidence
@@ -282,12 +283,8 @@ def are_compiled(spec: ProcedureSpec) -> bool:
     from utilitune.procedures.paper import loop
     from utilitune.procedures.wager import rounds
 
-    rules: dict[str, Any] = {"wager": rounds.advance, "up": loop.advance_round_robin}
-    rule = rules.get(spec.name, loop.advance_optimistic)
-    try:
-        return bool(rule._cache._cache_file._load_index())  # noqa: SLF001 - numba has no other word for it
-    except (AttributeError, OSError, TypeError):
-        return False
+    rules: dict[str, Callable[..., Any]] = {"wager": rounds.advance, "up": loop.advance_round_robin}
+    return is_on_disk(rules.get(spec.name, loop.advance_optimistic))
 
 
 def warm_up(spec: ProcedureSpec, utility: Utility) -> None:
