@@ -3,8 +3,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from execution.cluster.on_loopback import collect
 from execution.running import limits
+from utilitune.errors import ClusterError
 from utilitune.execution.backend import Job
 from utilitune.execution.cluster.files import Digests, Kept, named_files, packed, renamed
 from utilitune.execution.messages import as_message
@@ -79,6 +82,59 @@ def test_files_that_workers_lack_are_sent_once(dask, tmp_path, monkeypatch):
         outputs = [raw.output_tail for _, raw in collect(backend, 4)]
     assert all(text.endswith("got 42\n") for text in outputs), outputs
     assert len(sent) == 2 * 2, sent  # each file to each worker
+
+
+@pytest.fixture
+def absent_files(tmp_path, monkeypatch):
+    """Makes a command that shows files; workers of this machine are made to lack them."""
+    monkeypatch.setattr(
+        "utilitune.execution.cluster.link.packed",
+        lambda path, digest: packed(path.replace("/gone/", "/"), digest),
+    )
+
+    def shown(**contents: str) -> dict:
+        digests = {}
+        for name, content in contents.items():
+            (tmp_path / name).write_text(content)
+            digests[str(tmp_path / "gone" / name)] = Digests().of(str(tmp_path / name))
+        told = message("cat", *digests, directory=str(tmp_path / "gone"))
+        return {**told, "argv": ["cat", *digests], "files": digests}
+
+    return shown
+
+
+def shipped(backend, told: dict, jobs: list[int]) -> list[str]:
+    for job_id in jobs:
+        backend._in_flight.add(job_id)
+        backend._tell(backend._link.begin, job_id, told)
+    return [raw.output_tail for _, raw in collect(backend, len(jobs))]
+
+
+def test_files_of_one_content_and_two_names_are_both_sent(dask, absent_files):
+    """The second was once asked for, and taken to be there, for ever."""
+    told = absent_files(a_cnf="the same\n", b_cnf="the same\n")
+    with dask.backend(2, ship=True) as backend:
+        assert shipped(backend, told, [0, 1, 2, 3]) == 4 * [2 * "the same\n"]
+
+
+def test_a_file_that_a_worker_has_lost_is_sent_again(dask, absent_files):
+    told = absent_files(lost="some tool tidies up\n")
+    with dask.backend(2, ship=True) as backend:
+        assert shipped(backend, told, [0, 1]) == 2 * ["some tool tidies up\n"]
+        for copy in dask.folder.rglob("utilitune-files/*/lost"):
+            copy.unlink()
+        assert shipped(backend, told, [2, 3]) == 2 * ["some tool tidies up\n"]
+
+
+def test_a_worker_that_cannot_keep_a_file_is_named(dask, absent_files):
+    """Its runs once counted as crashes: the worker was taken to have gone, again and again."""
+    told = absent_files(unkept="nobody can keep this\n")
+    for folder in dask.folder.rglob("worker-*/"):
+        place = folder / "utilitune-files" / next(iter(told["files"].values()))
+        place.parent.mkdir(exist_ok=True)
+        place.write_text("in the way")
+    with dask.backend(2, ship=True) as backend, pytest.raises(ClusterError, match=r"cannot keep .*unkept"):
+        shipped(backend, told, [0])
 
 
 def test_nothing_is_sent_to_workers_that_have_the_files(dask, tmp_path, monkeypatch):

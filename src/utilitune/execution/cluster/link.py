@@ -15,6 +15,7 @@ import json
 import secrets
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from utilitune.domain import Measure
@@ -48,6 +49,10 @@ FIRST_WORKER_S = 30.0
 ALONE_AFTER = 2
 """A run that has lost so many workers gets one for itself: of several runs there, each may be the culprit."""
 
+_SHIPMENTS = 3
+"""How often a run has a file sent to one worker that does not have it afterwards."""
+
+_ROOM = "make room in its folder, or put the file where all workers find it"
 _LATE_S = 2.0
 _BATCH_S = (
     0.001  # for which messages to the scheduler are gathered; Dask's own 10 ms are long beside short runs
@@ -82,6 +87,7 @@ class Flight:
     job_id: int
     message: Message
     launches: int = 0
+    shipments: int = 0
     slots: int = 1
     sent_s: float = 0.0
     ticket: int = -1
@@ -303,7 +309,7 @@ class Link:
 
     def _launch(self, flight: Flight, address: str, slots: int = 1) -> None:
         """Give a run to a worker of which it takes so many slots."""
-        flight.launches, flight.slots = flight.launches + 1, slots
+        flight.launches, flight.shipments, flight.slots = flight.launches + 1, 0, slots
         self._send(flight, address)
 
     def _send(self, flight: Flight, address: str) -> None:
@@ -380,14 +386,20 @@ class Link:
         self._send_waiting()
 
     async def _ship(self, flight: Flight, address: str, paths: list[str]) -> None:
-        """Send a worker the files that it lacks, each once, and then the run."""
+        """Send a worker the files that it lacks, each once unless it loses them, and then the run."""
         worker = self.roster.workers.get(address)
+        flight.shipments += 1
+        if flight.shipments > _SHIPMENTS:
+            raise ClusterError(
+                f"the worker {address} does not keep {paths[0]!r}, which was sent to it: {_ROOM}"
+            )
         if worker is not None:
             for path in paths:
                 digest = flight.message["files"][path]
-                if digest not in worker.sent:
-                    worker.sent[digest] = self._spawn(self._ship_file(address, path, digest))
-                await asyncio.shield(worker.sent[digest])
+                known_as = digest, Path(path).name
+                if flight.shipments > 1 or known_as not in worker.sent:
+                    worker.sent[known_as] = self._spawn(self._ship_file(address, path, digest))
+                await asyncio.shield(worker.sent[known_as])
         if self._by_job.get(flight.job_id) is not flight or flight.is_cancelled:
             return
         if worker is not None and self.roster.workers.get(address) is worker:
@@ -401,7 +413,10 @@ class Link:
 
         shipment = await asyncio.to_thread(packed, path, digest)
         found = await self.roster.call(take_file, self._name, tuple(shipment), workers=[address])
-        if isinstance(found.get(address), OSError):
+        error = found.get(address)
+        if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ConnectionError):
+            raise ClusterError(f"the worker {address} cannot keep {path!r} ({error.strerror}): {_ROOM}")
+        if isinstance(error, OSError):
             self._lose(address)
 
     def _in_reference(self, flight: Flight, address: str, raw: RawResult) -> RawResult:

@@ -37,7 +37,7 @@ class Worker:
     host: str
     loop_s: float
     held: int = 0
-    sent: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    sent: dict[tuple[str, str], asyncio.Task[None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
