@@ -5,6 +5,7 @@ Those that consume a known amount of CPU time print what each of their processes
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -108,6 +109,19 @@ def burn_forever() -> None:
 def family_forever() -> None:
     for _ in range(3):
         fork(lambda: fork(burn) and burn())
+    burn()
+
+
+def many_files() -> None:
+    """A child that takes a while to die, since it has many files to close."""
+
+    def open_all() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                os.open(os.devnull, os.O_RDONLY)
+        burn()
+
+    fork(open_all)
     burn()
 
 

@@ -90,6 +90,22 @@ def test_a_supervisor_that_dies_is_replaced_and_its_run_made_again():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_run_that_is_cancelled_while_its_supervisor_dies_is_not_made_again():
+    """The next supervisor once knew nothing of it, and whoever had cancelled waited for the captime."""
+    mark = secrets.token_hex(8)
+    with LocalBackend(workers=1) as backend:
+        [first] = backend.supervisors
+        backend.submit(3, Job(nasty_command("sleeps", mark=mark), limits(captime_s=3000.0)))
+        wait_until_alive(mark, 1)
+        os.kill(first, signal.SIGKILL)
+        backend.cancel(3)
+        [(job_id, raw)] = backend.wait(30)
+        assert (job_id, raw.ending) == (3, Ending.CANCELLED)
+        assert alive(mark) == []
+        assert run(backend, nasty_command("nap")).exit_code == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_a_run_whose_supervisors_keep_dying_counts_as_killed():
     mark = secrets.token_hex(8)
     with LocalBackend(workers=1) as backend:

@@ -187,6 +187,42 @@ def test_a_run_that_somebody_else_has_woken_is_started_afresh(backend):
     assert (raw.ending, raw.exit_code, raw.continued) == (Ending.EXITED, 0, False)
 
 
+def test_a_run_that_somebody_else_has_woken_to_wait_is_started_afresh(backend):
+    """It consumes nothing, but it waits in time that nobody counts."""
+    mark = secrets.token_hex(8)
+    command = nasty_command("sleeps", mark=mark)
+    kept(backend, command, measure=Measure.WALL)
+    [pid] = alive(mark)
+    os.kill(pid, signal.SIGCONT)
+    raw = continued(backend, command, 0.2, measure=Measure.WALL)
+    assert (raw.ending, raw.continued) == (Ending.CAPTIME, False)
+    assert alive_after_a_while(mark) == []
+
+
+def test_a_run_of_which_something_is_about_to_die_is_started_afresh(backend):
+    """A process that is killed is neither stopped nor dead for a while: it closes its files first."""
+    mark = secrets.token_hex(8)
+    command = nasty_command("many_files", mark=mark)
+    kept(backend, command, 0.5)
+    os.kill(alive(mark)[-1], signal.SIGKILL)
+    raw = continued(backend, command, 0.6)
+    assert (raw.ending, raw.continued) == (Ending.CAPTIME, False)
+    assert alive_after_a_while(mark) == []
+
+
+def test_supervisors_of_runs_that_went_on_do_not_pile_up(backend):
+    command = nasty_command("burn_forever")
+    for job in range(6):
+        backend.submit(job, Job(command, limits(0.05), keep=True))
+        backend.wait(120)
+    for job in range(6):
+        backend.submit(10 + job, Job(command, limits(0.06), continues=job))
+        [(_, raw)] = backend.wait(120)
+        assert raw.continued
+    assert len(backend.supervisors) <= 3
+    assert run(backend, nasty_command("nap")).exit_code == 0
+
+
 def test_a_run_whose_supervisor_was_killed_is_started_afresh(backend):
     mark = secrets.token_hex(8)
     command = nasty_command("single", mark=mark)

@@ -32,10 +32,10 @@ from utilitune.execution.killed import LAUNCHES, killed
 from utilitune.execution.leftovers import MARK, Traces
 from utilitune.execution.messages import as_message, as_result
 from utilitune.execution.watcher import guard_supervisor
+from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
     from utilitune.execution.backend import Job
-    from utilitune.targets.base import RawResult
 
 TRACES_NAME = "workers"
 """The folder in a run folder that holds the traces of supervisors at work."""
@@ -126,8 +126,7 @@ class LocalBackend(ClosedInBlocks):
     def cancel(self, job_id: int) -> None:
         """Ask for a job's end; its result still comes out of `wait`."""
         if job_id in self._by_job:
-            slot = self._by_job[job_id]
-            slot.send(wire.encode({"cancel": slot.number}))
+            self._by_job[job_id].cancel()
 
     def release(self, job_id: int) -> None:
         """End the run that was kept of a job; nothing happens if there is none."""
@@ -184,6 +183,9 @@ class LocalBackend(ClosedInBlocks):
             if raw.kept_bytes is not None:
                 self._kept[slot.job_id] = slot
                 self._slots.remove(slot)
+            elif len(self._slots) > self._workers + _SPARE:  # others took its place while it held a run
+                self._slots.remove(slot)
+                self._dismiss([slot])
             slot.job_id = None
         return ended
 
@@ -195,9 +197,9 @@ class LocalBackend(ClosedInBlocks):
         if slot.job_id is None:
             return []
         successor = self._add_slot()
-        if slot.launches == LAUNCHES:
+        if slot.is_cancelled or slot.launches == LAUNCHES:
             del self._by_job[slot.job_id]
-            return [(slot.job_id, slot.killed())]
+            return [(slot.job_id, RawResult(Ending.CANCELLED) if slot.is_cancelled else slot.killed())]
         self._by_job[slot.job_id] = successor
         successor.begin(slot.job_id, slot.message, slot.launches + 1)
         return []
@@ -215,6 +217,7 @@ class _Slot:
 
     def __init__(self, folder: str) -> None:
         self.job_id: int | None = None
+        self.is_cancelled = False
         self.message: wire.Message = {}
         self.launches = 0
         self.begun_s = 0.0
@@ -256,9 +259,14 @@ class _Slot:
 
     def begin(self, job_id: int, message: wire.Message, launches: int = 1) -> None:
         """Give the supervisor a job, which was begun so many times by now."""
-        self.job_id, self.message = job_id, message
+        self.job_id, self.message, self.is_cancelled = job_id, message, False
         self.launches, self.begun_s = launches, time.monotonic()
         self.send(wire.encode(message))
+
+    def cancel(self) -> None:
+        """Ask for the job's end, whether or not the supervisor lives to hear of it."""
+        self.is_cancelled = True
+        self.send(wire.encode({"cancel": self.number}))
 
     def killed(self) -> RawResult:
         """What is known of a run that has lost every supervisor it had."""

@@ -50,8 +50,10 @@ class StoppedTree:
         self._living = _living(reading.processes)
 
     def is_intact(self, now: TreeReading) -> bool:
-        """Whether all of them are there as they were left."""
-        return _living(now.processes) == self._living and now.cpu_s - self.reading.cpu_s <= CONSUMED_S
+        """Whether all of them are there as they were left; one that dies, or was woken, is not stopped."""
+        if _living(now.processes) != self._living or now.cpu_s - self.reading.cpu_s > CONSUMED_S:
+            return False
+        return _keys(now.processes, _stopped(now.processes)) == self._living
 
     def wake(self) -> None:
         """Let them go on, children before parents: nobody sees a child that is stopped."""
