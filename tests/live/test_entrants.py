@@ -39,7 +39,7 @@ def test_a_random_draw_that_equals_an_earlier_one_shares_its_runs_and_a_proposal
     assert who.whose_runs(2, Drawn(same, Origin.MODEL)) == 2
 
 
-def test_a_random_draw_that_equals_the_one_asked_about_shares_its_runs():
+def test_a_random_draw_that_equals_a_nominee_shares_its_runs():
     who, same = entrants(0, 1, 2, 3), Assignment({"x": 1})
     who.share_runs(1, same)
     assert who.whose_runs(2, Drawn(same, Origin.RANDOM)) == 1

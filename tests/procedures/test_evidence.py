@@ -158,3 +158,17 @@ def test_an_arrangement_shows_the_same_runs_in_another_order():
     assert not is_known(shown.arrays, 2, 0, 5.0)
     assert arrays.runtime_s is recorded.arrays.runtime_s
     assert recorded.positions == 3
+
+
+def test_arrays_that_were_taken_before_still_hold_what_was_known_then():
+    evidence = LiveEvidence(UTILITY, positions=100_000)
+    for configuration in range(3):
+        evidence.record(configuration, 0, 1.0 + configuration, 1.0 + configuration)
+    before = evidence.arrays
+    for configuration in range(3):
+        evidence.record(configuration, 50_000, 9.0, 9.0)
+    for configuration in range(3):
+        place = before.base[configuration] + before.column[0]
+        assert place < before.runtime_s.size
+        assert before.runtime_s[place] == 1.0 + configuration
+        assert before.utility[place] == UTILITY(1.0 + configuration)

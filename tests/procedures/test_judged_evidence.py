@@ -70,6 +70,8 @@ def test_a_run_that_was_stopped_at_the_limit_is_over_and_never_censored():
     [
         {"status": RunStatus.TIMEOUT, "runtime_s": 4.0, "captime_s": 4.0},
         {"runtime_s": 11.0, "captime_s": 20.0},
+        {"status": RunStatus.TIMEOUT, "runtime_s": 20.0, "captime_s": 20.0},
+        {"status": RunStatus.CRASHED, "runtime_s": 11.0, "captime_s": 20.0, "quality": None},
         {"quality": None},
     ],
 )

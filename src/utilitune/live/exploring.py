@@ -97,9 +97,10 @@ class Exploring:
         self._meetings.nominated.append(configuration)
         self._choice.note(configuration)
         self._finished = None
-        self.proof.nominated(number, configuration, self._meetings.first_fresh(number))
+        values = self._hunt.assignment_of(configuration)
+        self.proof.nominated(number, configuration, self._meetings.first_fresh(number), values)
         if self._choice.proves_one:
-            self.proof.ask_about_nominee(self._hunt.assignment_of(configuration))
+            self.proof.ask_about_nominee()
 
     # -- instructions --------------------------------------------------------------------------------------
 

@@ -81,25 +81,28 @@ class Proof(Proved):
             drawn.origin, drawn.first_position, configuration=self._entrants.whose_runs(number, drawn)
         )
 
-    def nominated(self, number: int, configuration: int, first_fresh: int = 0) -> None:
-        """Let a nominee join the engine, see `nominating`.
+    def nominated(
+        self, number: int, configuration: int, first_fresh: int = 0, assignment: Assignment | None = None
+    ) -> None:
+        """Let a nominee join the engine, see `nominating`; draws that are equal to it read its runs.
 
         Args:
             number: Which nomination of the run it is, from 1.
             configuration: The number of the configuration in the store; it may be in the engine already.
             first_fresh: The first position behind all that shaped the nominee.
+            assignment: Its values.
         """
         engine, known_as = self._nominating(), self._entrants.place_of(configuration)
         if self._orders is None:
             raise RuntimeError("this run has no orders for nominees")
         self._enter(configuration)
         self._entrants.nominees.append(self._orders.add_nominee(engine, number, known_as, first_fresh))
+        if assignment is not None:
+            self._entrants.share_runs(configuration, assignment)
 
-    def ask_about_nominee(self, assignment: Assignment) -> None:
-        """The latest nominee, with these values, is the one that something is to be proved of."""
-        arm = self._entrants.nominees[-1]
-        self._nominating().ask_about(arm)
-        self._entrants.share_runs(self._entrants.numbers[arm], assignment)
+    def ask_about_nominee(self) -> None:
+        """The latest nominee is the one that something is to be proved of."""
+        self._nominating().ask_about(self._entrants.nominees[-1])
 
     def has_room_for_nominee(self, first_fresh: int) -> bool:
         """Whether enough instances are left behind this one, the first that did not shape the nominee."""

@@ -168,7 +168,7 @@ class LiveEvidence:
 
     @property
     def arrays(self) -> Evidence:
-        """The arrays as they stand; taken anew after every growth."""
+        """The arrays as they stand; those taken before a growth still hold what was known then."""
         return Evidence(
             base=self._base,
             column=self._column,
@@ -263,6 +263,8 @@ class LiveEvidence:
             self._value = _grown(self._value, size, self._floor)
             self._known_s = _grown(self._known_s, size, 0.0)
             self._failed_s = _grown(self._failed_s, size, math.inf)
+            # Whoever holds the arrays of before reads on there, where no run has moved.
+            self._base, self._capacity = self._base.copy(), self._capacity.copy()
         self._used = need
 
     def _reserve_position(self, configuration: int, position: int) -> None:

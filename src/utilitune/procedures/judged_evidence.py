@@ -52,12 +52,13 @@ class Judge(Protocol):
 
 
 def is_over(request: RunRequest, outcome: RunOutcome, limit_s: float) -> bool:
-    """Whether a run is known to its end; runs of earlier folders may have had other limits."""
-    if outcome.failed:
-        return True
+    """Whether a run is known to its end; runs of earlier folders may have had other limits.
+
+    One that was stopped later than the limit, or failed later, may have had another solution at the limit.
+    """
     if outcome.status is RunStatus.TIMEOUT:
-        return request.captime_s >= limit_s
-    return outcome.quality is not None and outcome.runtime_s <= limit_s
+        return request.captime_s == limit_s
+    return outcome.runtime_s <= limit_s and (outcome.failed or outcome.quality is not None)
 
 
 class JudgedEvidence(LiveEvidence):

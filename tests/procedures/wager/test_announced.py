@@ -14,6 +14,7 @@ from utilitune.procedures.growth import FixedSet, Phases, named_schedule
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 from utilitune.procedures.wager.capital import upper_now
 from utilitune.procedures.wager.growth import GammaGrid, next_stage, stage
+from utilitune.procedures.wager.leader import _lead
 
 GAMMA = 0.1
 NEEDED = GammaGrid(0.1, GAMMA).announced_point.draws
@@ -122,3 +123,23 @@ def test_gamma_of_a_set_that_ends_early_counts_only_draws_that_exist(draws):
     possible = [grid.point(p) for p in range(1, number) if grid.point(p).draws <= draws]
     honest = [point.gamma_after(point.draws) for point in possible]
     assert told == min([*honest, grid.announced_point.gamma_after(draws)])
+
+
+def test_a_draw_that_equals_the_leader_is_no_equal_of_the_next_one():
+    """A proposal equals a draw, leads when the shares change and has not met it: then another one leads."""
+    engine = engine_for()
+    while engine.added + engine.missing_configurations < NEEDED:
+        for _ in range(engine.missing_configurations):
+            engine.add(Origin.RANDOM)
+        engine.advance(PauseAt(10**9, math.inf, 10**9))
+    twin = int(np.argmax(engine._play.arms["runs"]))
+    proposal = engine.add(Origin.MODEL, configuration=twin)
+    _lead(engine._play, proposal)
+    for _ in range(engine.missing_configurations):
+        engine.add(Origin.RANDOM)
+    engine._enter()
+    arms = engine._play.arms
+    assert engine._play.shares.reached
+    assert arms["apart"][twin] == 0.0
+    _lead(engine._play, 0 if twin else 1)
+    assert arms["apart"][twin] == 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 
 import numpy as np
@@ -244,6 +245,20 @@ class TestTheOneAskedAbout:
             said.append(found.epsilon + (found.gamma or 0.0))
         assert said[-1] < said[0]
         assert (np.diff(said) <= 1e-9).all()
+
+    def test_nor_does_what_is_proved_of_any_answer(self):
+        """Whoever was the answer once, as the leader or by its lower bound, in whichever stage."""
+        engine = WagerEngine(RecordedEvidence(ROWS, UTILITY), UTILITY, listed())
+        said: dict[int, float] = {}
+        for rounds in range(0, 3000, 25):
+            while engine.advance(PauseAt(rounds, float("inf"), 10**9)) is Halt.NEEDS_CONFIGURATIONS:
+                for _ in range(engine.missing_configurations):
+                    engine.add(Origin.RANDOM, configuration=(7 * engine.added) % len(WORTHS))
+            answer = engine.progress()
+            said[answer.best_index] = min(engine.worth(answer), said.get(answer.best_index, math.inf))
+            for row, worth in said.items():
+                assert engine.worth(engine.progress_of(row)) <= worth + 1e-9
+        assert len(said) > 2
 
     def test_what_is_proved_of_it_while_it_leads_stays_proved(self):
         engine, nominee = self._engine()

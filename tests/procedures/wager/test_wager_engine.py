@@ -124,6 +124,19 @@ def test_a_missing_run_leaves_the_state_as_it_was():
     assert game.engine.needed() == needed
 
 
+def test_a_look_between_two_runs_reads_what_the_procedure_has_consumed():
+    """Runs that come in make tables longer and move what is in them; whoever looks then must not miss it."""
+    game = LiveGame(MATRIX, settings(3, epsilon=None, default=True), workers=1, seed=1)
+    for origin in (Origin.GIVEN, Origin.RANDOM, Origin.RANDOM):
+        game.engine.add(origin)
+    game.play(PauseAt(400, float("inf"), 10**9))
+    before = game.engine.progress()
+    assert before.gain is not None
+    for configuration in range(3):
+        game.evidence.record(configuration, 50_000, 1.0, 1.0)
+    assert game.engine.progress() == before
+
+
 def test_resumed_runs_cost_no_more_than_restarted_ones():
     small = RuntimeMatrix.from_array(solver_runtimes(4, 30, seed=2).runtimes_s, CUTOFF_S)
     costs = {}

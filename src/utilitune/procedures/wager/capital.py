@@ -154,7 +154,7 @@ def pair_stamp(play: Play, i: int, b: int) -> int:
 def refresh_apart(play: Play, i: int) -> None:
     """D_ib of arm i to the leader b, along the leader's order; two arms with the same runs are equal."""
     arms, b = play.arms, play.standing.leader
-    arms[i].apart_seen = pair_stamp(play, i, b)
+    arms[i].apart_seen = max(1, pair_stamp(play, i, b))  # 0 stands for a difference that nobody has noted
     if arms[i].row == arms[b].row:
         arms[i].apart = min(arms[i].apart, 0.0)
     elif not arms[b].ungauged and arms[i].rank > 0:

@@ -62,6 +62,9 @@ if TYPE_CHECKING:
     from utilitune.procedures.wager.settings import WagerSettings
     from utilitune.utility import Utility
 
+_NOTHING = (math.inf, 0.0)
+"""ε and γ where nothing was proved yet."""
+
 
 class WagerEngine:
     """The procedure `wager` at work.
@@ -81,8 +84,8 @@ class WagerEngine:
         self.imagined_rounds = 0
         self._evidence = evidence
         self._stop: StopReason | None = None
-        self._kept: tuple[int, float, float] | None = None
-        self._earlier: dict[int, tuple[float, float]] = {}
+        self._earlier: dict[int, tuple[float, float]] = {}  # by arm, ε and γ of the best promise of a stage
+        self._kept: int | None = None  # whose promise is the best of these
         self._closed = False
         self._entered = False
         self._grid = GammaGrid(settings.delta, settings.announced_gamma)
@@ -281,9 +284,9 @@ class WagerEngine:
         while self._stop is None:
             if self.missing_configurations:
                 return Halt.NEEDS_CONFIGURATIONS
+            self._play = self._play._replace(evidence=self._evidence.arrays)
             if not self._entered:
                 self._enter()
-            self._play = self._play._replace(evidence=self._evidence.arrays)
             state = rounds.advance(self._play, pause, self.added)
             if state == rounds.PAUSED:
                 return Halt.PAUSED
@@ -306,20 +309,23 @@ class WagerEngine:
         elif state == rounds.EXHAUSTED:
             self._stop = instances_exhausted(self._evidence.positions, epsilon, self.captime_note())
         else:
-            self._grow(epsilon)
+            self._grow()
 
-    def _grow(self, epsilon: float) -> None:
+    def _grow(self) -> None:
         """Keep the promise of this stage if it is the best yet, and open the next stage."""
         following = next_stage(self.settings.growth, self._stage.number, self._grid)
         if following is None:
             self._stop = phases_done(self._stage.number)
             return
-        answer, gamma = int(self._play.standing.answer), self._stage.gamma or 0.0
-        if self._kept is None or self._worth(epsilon, gamma) < self._worth(*self._kept[1:]):
-            self._kept = (answer, epsilon, gamma)
-        for row, proved in self._play.arms[["row", "proved"]][: self.added].tolist():
-            if proved < 1.0 and self._worth(proved, gamma) < self._worth(*self._earlier.get(row, (1.0, 1.0))):
-                self._earlier[row] = (proved, gamma)
+        (answer, epsilon), gamma = self._proved(), self._stage.gamma or 0.0
+        self._play.arms["proved"][answer] = epsilon
+        for arm, proved in enumerate(self._play.arms["proved"][: self.added].tolist()):
+            known = proved < 1.0 or arm == answer
+            if known and self._worth(proved, gamma) < self._worth(*self._earlier.get(arm, _NOTHING)):
+                self._earlier[arm] = (proved, gamma)
+        best = self._earlier.get(-1 if self._kept is None else self._kept, _NOTHING)
+        if self._worth(*self._earlier[answer]) < self._worth(*best):
+            self._kept = answer
         self._stage = following
         self._entered = False
 
@@ -368,10 +374,10 @@ class WagerEngine:
         """The best proved answer so far, and what it has cost."""
         answer, current = self._proved()[0], self._progress_of_stage()
         if self._kept is not None:
-            kept, epsilon, gamma = self._kept
+            epsilon, gamma = self._earlier[self._kept]
             now = self._worth(current.epsilon, current.gamma or 0.0)
             if not self._entered or now > self._worth(epsilon, gamma):
-                answer, current = kept, replace(current, epsilon=epsilon, gamma=gamma)
+                answer, current = self._kept, replace(current, epsilon=epsilon, gamma=gamma)
         return self._compared(answer, current)
 
     def progress_of(self, configuration: int) -> Progress:
@@ -389,7 +395,7 @@ class WagerEngine:
         own = [i for i in np.flatnonzero(arms["row"] == configuration).tolist() if not arms["idle"][i]]
         if current.best_index == configuration or not own:
             return current
-        lower = {i: lower_now(self._play, i) for i in own if arms["runs"][i]}
+        lower = {i: max(lower_now(self._play, i), float(arms["sure"][i])) for i in own if arms["runs"][i]}
         answer = max(lower, key=lower.__getitem__, default=own[0])
         others = np.flatnonzero((arms["rank"] > 0) & (arms["row"] != configuration))
         values = arms["upper"][others] - lower.get(answer, 0.0)
@@ -398,8 +404,7 @@ class WagerEngine:
         ranks = arms["rank"][others]
         behind = most_of(self._play, self.added, current.best_index) - lower.get(answer, 0.0)
         found: list[tuple[float, float | None]] = [(current.epsilon + behind, current.gamma)]
-        if configuration in self._earlier:
-            found.append(self._earlier[configuration])
+        found.extend(self._earlier[i] for i in own if i in self._earlier)
         if self._entered:
             found.append((float(arms["proved"][own].min()), self._stage.gamma))
         for number in range(1, self._stage.number + 1):

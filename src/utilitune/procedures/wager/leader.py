@@ -156,6 +156,7 @@ def try_largest_lower(play: Play, count: int, thorough: bool) -> None:
         if arms[i].rank > 0 and arms[i].row != arms[best].row:
             highest = max(highest, upper_now(play, i) if i == leader else arms[i].upper)
     epsilon = max(0.0, highest - arms[best].sure)
+    arms[best].proved = min(arms[best].proved, epsilon)
     if epsilon < play.standing.answer_epsilon:
         play.standing.answer_epsilon = epsilon
         play.standing.answer = best

@@ -84,7 +84,8 @@ ARM = np.dtype(
   the current leader [D_ib]; ``lower_seen``, ``upper_seen``, ``apart_seen``: how much was seen by each.
 - ``sure``, ``sure_seen``: a lower bound like ``lower`` that is kept for all who may be the answer, not only
   for those who lead; it decides nothing but the answer.
-- ``proved``: the smallest ε that was proved of it while it led; 1 if it never did. Every stage begins anew.
+- ``proved``: the smallest ε that was proved of it, as the leader or by the largest lower bound; 1 if it never
+  was. Every stage begins anew.
 - ``least``, ``most``: sums of X and of Y over its runs.
 - ``time_s``: seconds spent on it.
 - ``pair_runs``: how many runs the pair with the leader is expected to need; 0 where unknown.
