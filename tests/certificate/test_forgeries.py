@@ -343,3 +343,15 @@ def test_nothing_of_a_listed_space_can_be_left_out_or_turned(listed, searched):
         verdict = verify(forged)
         assert not verdict.valid
         assert reason in verdict.reason, verdict.reason
+
+
+@pytest.mark.parametrize("status", ["timeout", "crashed"])
+def test_runs_that_went_on_after_the_limit_say_nothing(tmp_path, status):
+    content = made(by_quality(tmp_path), tmp_path / "run")
+    assert verify(content).valid
+    runs, limit_s = content["runs"], content["objective"]["limit_s"]
+    for row in range(len(runs["status"])):
+        runs["captime_s"][row] = runs["runtime_s"][row] = 2 * limit_s
+        runs["status"][row] = status
+    verdict = verify(resealed(content))
+    assert "do not prove" in verdict.reason, verdict

@@ -15,7 +15,9 @@ from live.simulated_scenarios import (
     make_scenario,
 )
 from utilitune.domain.stopping import Budget
+from utilitune.errors import UsageError
 from utilitune.live.first_start import FRESH_FROM, RULES, announced_gamma, settled
+from utilitune.live.reusing import EarlierRuns
 from utilitune.live.running import open_store, run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
@@ -39,8 +41,11 @@ def wager(tmp_path, *, instances: int = 40, proposals: float = 0, epsilon: float
     return replace(scenario, stop=replace(scenario.stop, epsilon=epsilon))
 
 
-def play(scenario, folder, runs: float = 150):
-    settings = replace(settings_of(scenario, workers=1), budget=Budget(max_runs=runs))
+def play(scenario, folder, runs: float = 150, reuse=None, found=None):
+    settings = replace(settings_of(scenario, workers=1), budget=Budget(max_runs=runs), found=found)
+    if reuse is not None:
+        with contextlib.closing(read_run_folder(reuse)) as store:
+            settings = replace(settings, earlier=EarlierRuns.read(store, reuse, scenario))
     return run_scenario(scenario, folder, settings, backend=backend(1))
 
 
@@ -164,3 +169,47 @@ def test_the_gamma_of_the_first_start_stays_the_announced_one(tmp_path, later):
     again = replace(scenario, stop=replace(scenario.stop, gamma=later))
     with contextlib.closing(read_run_folder(tmp_path / "run")) as store:
         assert announced_gamma(store, settings_of(again).specification) == 0.2
+
+
+@pytest.mark.parametrize("asked", [0.2, 0.05, None])
+def test_who_has_seen_the_draws_of_an_earlier_run_announces_nothing_new(tmp_path, asked):
+    """The same seed draws the same configurations, so another γ would be chosen by what they are worth."""
+    scenario = wager(tmp_path)
+    play(replace(scenario, stop=replace(scenario.stop, gamma=0.2)), tmp_path / "first", runs=50)
+    again = replace(scenario, stop=replace(scenario.stop, gamma=asked))
+    play(again, tmp_path / "second", runs=50, reuse=tmp_path / "first")
+    assert json.loads(stored(tmp_path / "second")[0][RULES])["announced_gamma"] == 0.2
+    play(again, tmp_path / "third", runs=20, reuse=tmp_path / "second")
+    assert json.loads(stored(tmp_path / "third")[0][RULES])["announced_gamma"] == 0.2
+
+
+@pytest.mark.parametrize("population", Population)
+def test_other_settings_after_an_earlier_run_put_proposals_behind_all_its_runs(tmp_path, population):
+    scenario = wager(tmp_path, instances=300, proposals=0.5, epsilon=0.4, population=population)
+    play(scenario, tmp_path / "first", runs=120)
+    runs = stored(tmp_path / "first")[2]
+    play(scenario, tmp_path / "same", runs=5, reuse=tmp_path / "first")
+    assert FRESH_FROM not in stored(tmp_path / "same")[0]
+    other = replace(scenario, stop=replace(scenario.stop, epsilon=0.1))
+    play(other, tmp_path / "other", runs=5, reuse=tmp_path / "first")
+    behind = stored(tmp_path / "other")[0].get(FRESH_FROM)
+    sampled = population is Population.INFINITE
+    assert behind == (str(1 + max(run.request.position for run in runs)) if sampled else None)
+
+
+def test_what_a_sample_has_found_is_not_proved_on_the_same_instances(tmp_path):
+    scenario = wager(tmp_path, instances=300, population=Population.INFINITE)
+    play(scenario, tmp_path / "first", runs=60)
+    _, configurations, runs = stored(tmp_path / "first")
+    found = ParameterSpace.validate(scenario.space, configurations[3].assignment)
+    behind = 1 + max(run.request.position for run in runs)
+    proved = play(scenario, tmp_path / "proof", runs=200, reuse=tmp_path / "first", found=found)
+    assert int(stored(tmp_path / "proof")[0][FRESH_FROM]) == behind
+    assert proved.best == dict(found)
+    assert "very instances" not in proved.promise.condition
+    alone = play(scenario, tmp_path / "alone", runs=60, found=found)
+    assert "if this configuration was not chosen by runs on these very instances" in alone.promise.condition
+    few = replace(scenario, training=ListedInstances(scenario.training.names[: behind + 1], files=False))
+    play(few, tmp_path / "few", runs=60)
+    with pytest.raises(UsageError, match="too few are left"):
+        play(few, tmp_path / "nothing", runs=5, reuse=tmp_path / "few", found=found)

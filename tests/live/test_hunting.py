@@ -1,7 +1,8 @@
-"""Modules of a user that lie beside the scenario are found from every folder, by every entrance."""
+"""What shaped a nominee; and modules of a user that are found from every folder, by every entrance."""
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
@@ -9,6 +10,12 @@ import pytest
 
 import utilitune
 from cli.live_runs import Toy, invoke
+from utilitune.domain import RunOutcome, RunRequest, RunStatus
+from utilitune.live.asker import Ended
+from utilitune.live.hunting import Hunt
+from utilitune.procedures.evidence import LiveEvidence
+from utilitune.search.base import WantedRun
+from utilitune.spaces import Assignment
 
 SEARCHER = """
 class Draws:
@@ -61,3 +68,33 @@ def test_by_asking_and_telling(toy: Toy):
             for trial in tuner.ask():
                 tuner.tell(trial, 0.01)
         assert tuner.best.keys() == {"alpha"}
+
+
+class WantsThree:
+    """A searcher that takes what is known first."""
+
+    candidates = (Assignment({"x": 1}),)
+    spent_s, until_s = 0.0, math.inf
+
+    def __init__(self):
+        self.left = [WantedRun(0, position, 1.0) for position in (4, 9, 2)]
+
+    def wanted(self, count):
+        return self.left[:count]
+
+    def tell(self, run, seen):
+        assert seen.time_s == 0.5
+        self.left.remove(run)
+
+    def nominee(self):
+        return 0
+
+
+def test_runs_that_were_overtaken_have_shaped_what_follows():
+    """That position 9 was still unknown when position 2 was looked at says something of position 9."""
+    hunt = Hunt(WantsThree(), LiveEvidence(utilitune.parse_utility("uniform(k0=1)"), 100), workers=4)
+    hunt.number(WantsThree.candidates[0], 0)
+    for position, frontier in ((4, 5), (2, 10)):
+        hunt.hear(Ended(RunRequest(0, position, 1.0), RunOutcome(RunStatus.FINISHED, 0.5)))
+        assert hunt.go_on() == ()
+        assert hunt.frontier == frontier

@@ -55,6 +55,15 @@ def test_a_log_has_lines_now_and_then():
     assert "\r" not in log.getvalue()
 
 
+def test_a_night_does_not_fill_a_log():
+    log, now = io.StringIO(), [0.0]
+    shown = ProgressLine(log, lambda: now[0])
+    for at in range(8 * 3600):
+        now[0] = 1000.0 + at
+        shown(view(0.5))
+    assert 100 < log.getvalue().count("\n") < 400
+
+
 def test_nothing_seen_is_nothing_shown():
     screen = Screen()
     ProgressLine(screen).close()

@@ -102,6 +102,8 @@ def test_compared_with_the_best_that_the_default_found():
     judged = judge("compared(to=default, alpha=1)")
     default = run((1, 50), (2, 100))
     assert judged.worth(0, run((1, 50)), default) == 0.5
+    longer = run((1, 50), (LIMIT_S + 1, 10), runtime_s=2 * LIMIT_S)
+    assert judged.worth(0, run((1, 50)), longer) == 0.5, "made under a longer limit: only up to ours"
     least, most = judged.looks(0, run((1, 100)), default, np.array([2.0]))
     assert (float(least[0]), float(most[0])) == (pytest.approx(0.25), 1.0)
 

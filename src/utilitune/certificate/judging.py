@@ -106,10 +106,9 @@ class ByQuality:
     def _is_over(self, runs: Runs, row: int) -> bool:
         status = runs.status[row]
         if status == STOPPED:
-            return bool(runs.captime_s[row] >= self._limit_s)
-        if status == FINISHED:
-            return runs.quality[row] is not None and bool(runs.runtime_s[row] <= self._limit_s)
-        return True
+            return bool(runs.captime_s[row] == self._limit_s)
+        known = status != FINISHED or runs.quality[row] is not None
+        return known and bool(runs.runtime_s[row] <= self._limit_s)
 
     def _interval(self, runs: Runs, row: int) -> Interval:
         if not self._is_over(runs, row):
@@ -165,8 +164,9 @@ class ByBestMoment(ByQuality):
 
     def _final(self, runs: Runs, row: int) -> float | None:
         best: float | None = None
-        for _, found, _ in runs.trace[row]:
-            best = _better(self._goal, best, found)
+        for time_s, found, _ in runs.trace[row]:
+            if time_s is not None and time_s <= self._limit_s:
+                best = _better(self._goal, best, found)
         return best
 
 

@@ -21,6 +21,7 @@ from utilitune.cli.texts import WARMING_UP
 from utilitune.domain import rounded_up
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import shortened
+from utilitune.live.progress_line import pause_in_a_log_s
 from utilitune.live.standing.card import compared
 from utilitune.live.standing.standing import gain_in_words
 from utilitune.live.standing.terms import without_epsilon
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     from utilitune.live.events import View
 
-_PLAIN_LINE_EVERY_S = 4.0
 _MARGINS = 14
 """Columns of a panel that rows cannot use: the frame, the names and what lies between."""
 
@@ -78,13 +78,15 @@ class _PlainLines:
     def __init__(self, console: Console, headline: str, numbers: NumbersBeside) -> None:
         self._console = console
         self._numbers = numbers
+        self._began_at = time.monotonic()
         self._next_at = 0.0
         console.print(f"{headline}; {WARMING_UP}", markup=False)
 
     def show(self, view: View) -> None:
-        if time.monotonic() < self._next_at:
+        now = time.monotonic()
+        if now < self._next_at:
             return
-        self._next_at = time.monotonic() + _PLAIN_LINE_EVERY_S
+        self._next_at = now + pause_in_a_log_s(now - self._began_at)
         progress = view.progress
         gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
         standing = self._numbers.latest

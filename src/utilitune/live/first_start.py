@@ -10,13 +10,17 @@ such a start on, no proposal is judged on a position that had a run by then (doc
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from utilitune.errors import UsageError
 from utilitune.procedures.naming import Beforehand
+from utilitune.search.proposers.base import first_fresh_position
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from utilitune.live.reusing import EarlierRuns
     from utilitune.live.task import Task
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.store.base import Store, StoreReader
@@ -56,12 +60,48 @@ def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehan
     return found
 
 
-def announced_gamma(store: Store, specification: ProcedureSpec) -> float | None:
-    """The γ that was asked for at the first start."""
-    sessions = store.sessions()
-    if not sessions:
-        return specification.gamma
-    gamma = sessions[0].settings.get("procedure", {}).get("gamma")
+def settle_after(
+    earlier: EarlierRuns, store: Store, task: Task, specification: ProcedureSpec, *, found: bool
+) -> None:
+    """What the first start of a run settles that uses earlier runs: who makes it has seen their results.
+
+    The draws of both runs are the same ones, so only a γ that the earlier run announced was announced before
+    anything was seen. And what is chosen with a view to those results is judged on fresh positions.
+
+    Args:
+        earlier: The earlier runs.
+        store: The run.
+        task: What is configured.
+        specification: The procedure and its settings.
+        found: Whether a configuration is to be proved that may have been found by these runs.
+
+    Raises:
+        UsageError: A configuration is to be proved, and too few instances are left to judge it on.
+    """
+    if store.sessions():
+        return
+    settled(store, task, replace(specification, gamma=earlier.announced_gamma))
+    if specification.population == "finite" or not (
+        found or _differs(specification.plain(), earlier.procedure)
+    ):
+        return
+    if found and first_fresh_position(earlier.end, task.training.count, finite=False) is None:
+        raise UsageError(
+            f"{earlier.folder} has used {earlier.end} of {task.training.count} instances, and too few are "
+            "left to judge the configuration on: bring more instances"
+        )
+    store.keep_fact(FRESH_FROM, str(earlier.end))
+
+
+def announced_gamma(store: StoreReader, specification: ProcedureSpec | None = None) -> float | None:
+    """The γ that was asked for at the first start of a run; that of the specification before it."""
+    kept, sessions = store.facts().get(RULES), store.sessions()
+    if kept is not None:
+        gamma = json.loads(kept).get("announced_gamma")
+    elif sessions:
+        gamma = sessions[0].settings.get("procedure", {}).get("gamma")
+    else:
+        gamma = None if specification is None else specification.gamma
     return None if gamma is None else float(gamma)
 
 

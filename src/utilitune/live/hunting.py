@@ -172,12 +172,17 @@ class Hunt:
             if names:
                 return tuple(Drawn(each, Origin.NOMINEE) for each in names)
             known = (
-                (run, seen) for run in wanted if run not in told and (seen := self._seen(run)) is not None
+                (place, seen)
+                for place, run in enumerate(wanted)
+                if run not in told and (seen := self._seen(run)) is not None
             )
-            run, seen = next(known, (None, None))
-            if run is None or seen is None:
+            place, seen = next(known, (-1, None))
+            if seen is None:
                 return ()
-            self._frontier = max(self._frontier, run.position + 1)
+            run = wanted[place]
+            # That a run was quicker than others tells something of those, unless order makes no difference.
+            shaping = [run] if isinstance(self._searcher, RacingSearch) else wanted[: place + 1]
+            self._frontier = max(self._frontier, *(each.position + 1 for each in shaping))
             told.add(run)
             self._searcher.tell(run, seen)
         return None

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 
 _OVER_ITSELF_EVERY_S = 0.5
 _IN_A_LOG_EVERY_S = 4.0
+_SHARE_OF_TIME = 0.02
+
+
+def pause_in_a_log_s(shown_for_s: float) -> float:
+    """How long a log waits for its next line: the longer a run takes, the longer, or a night fills thousands.
+
+    >>> pause_in_a_log_s(10.0), pause_in_a_log_s(3600.0)
+    (4.0, 72.0)
+    """
+    return max(_IN_A_LOG_EVERY_S, _SHARE_OF_TIME * shown_for_s)
 
 
 class ProgressLine:
@@ -34,7 +44,7 @@ class ProgressLine:
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._over_itself = self._stream.isatty() or "ipykernel" in sys.modules
-        self._every_s = _OVER_ITSELF_EVERY_S if self._over_itself else _IN_A_LOG_EVERY_S
+        self._began_at = float("inf")
         self._next_at = -float("inf")
         self._width = 0
         self._latest: View | None = None
@@ -43,7 +53,10 @@ class ProgressLine:
         """Show where a run stands, if it is time to."""
         self._latest = view
         if self._clock() >= self._next_at:
-            self._next_at = self._clock() + self._every_s
+            now = self._clock()
+            self._began_at = min(self._began_at, now)
+            pause_s = _OVER_ITSELF_EVERY_S if self._over_itself else pause_in_a_log_s(now - self._began_at)
+            self._next_at = now + pause_s
             self._write(view)
 
     def close(self) -> None:

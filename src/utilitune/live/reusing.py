@@ -15,9 +15,11 @@ utility, δ, captime or procedure. Two things would spoil the promise, and are h
 from __future__ import annotations
 
 from collections import defaultdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, UsageError
+from utilitune.live.first_start import announced_gamma
 from utilitune.live.inputs import INPUT_CONDITION
 from utilitune.scenario.model import Scenario
 from utilitune.spaces import Assignment
@@ -56,7 +58,17 @@ class EarlierRuns:
         runs: Its runs by configuration.
         found: Configurations that it came upon itself, and that may have been chosen for their runs.
         other_space: Whether its parameters were not those of now.
+
+    Attributes:
+        folder: Where it is kept.
+        announced_gamma: The γ that it announced before anything was seen, if any.
+        procedure: The settings of its procedure at its last start.
+        end: The first position behind all its runs.
     """
+
+    announced_gamma: float | None = None
+    procedure: Mapping[str, object] = MappingProxyType({})
+    end: int = 0
 
     def __init__(
         self,
@@ -100,6 +112,9 @@ class EarlierRuns:
         )
         other_space = before["space"] != now["space"]
         result = cls(folder, runs, frozenset(found - given), other_space=other_space)
+        result.announced_gamma = announced_gamma(store)
+        result.procedure = store.sessions()[-1].settings.get("procedure", {}) if store.sessions() else {}
+        result.end = 1 + max((run.request.position for run in store.runs()), default=-1)
         result.check_listed(scenario)
         return result
 

@@ -16,7 +16,7 @@ from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.driver import Driver
 from utilitune.live.events import Listeners
 from utilitune.live.exploring import Exploring
-from utilitune.live.first_start import fresh_from, nominees_from, settled
+from utilitune.live.first_start import FRESH_FROM, fresh_from, nominees_from, settle_after, settled
 from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
 from utilitune.live.live_run import LiveRun, Terms
 from utilitune.live.meetings import Stored
@@ -25,9 +25,10 @@ from utilitune.live.paused import PausedRuns
 from utilitune.live.prelude import ready_asker
 from utilitune.live.proof import Proof, proof_of
 from utilitune.live.result import RunResult
+from utilitune.live.reusing import CONDITION
 from utilitune.live.task import Task
 from utilitune.procedures.naming import specification_from_options, warm_up
-from utilitune.scenario.model import NO_SEARCH, RecordedSpec, SearchRules
+from utilitune.scenario.model import NO_SEARCH, Population, RecordedSpec, SearchRules
 from utilitune.store import MemoryStore, open_run_folder
 from utilitune.store.base import note_once
 
@@ -130,6 +131,9 @@ def run_scenario(
     store = open_store(task, folder)
     with contextlib.closing(store):
         check_resumed(store, chosen, folder)
+        if chosen.earlier is not None:
+            found = chosen.found is not None
+            settle_after(chosen.earlier, store, task, chosen.specification, found=found)
         _tell_of_search(task, chosen, store)
         with backend or task.backend(chosen.workers, folder, store.facts()) as workers:
             if isinstance(workers, TellsNews):
@@ -240,10 +244,15 @@ NO_SEARCH_AT_ANY_TIME = (
 )
 """What users of this objective do without."""
 
+_NOT_TUNED = "It holds if this configuration was not chosen by runs on these very instances."
+
 
 def _tell_of_search(task: Task, settings: RunSettings, store: Store) -> None:
     """Say where nothing is searched, and refuse to prove a configuration where none can be nominated."""
     if _can_search(task):
+        sampled = task.scenario.population is Population.INFINITE
+        if settings.found and sampled and FRESH_FROM not in store.facts():
+            note_once(store, CONDITION, _NOT_TUNED)
         return
     if settings.found:
         raise UsageError(

@@ -165,12 +165,11 @@ class AnytimeJudge(QualityJudge):
         return self.rules.bounds.get(self.instances.name(position))
 
     def final(self, default: RunOutcome | None) -> float | None:
-        """The best that the default configuration found."""
-        if default is None:
-            return None
+        """The best that the default configuration found up to the limit."""
         best = None
-        for point in default.trace:
-            best = _better(self.rules.better, best, point.quality)
+        for point in () if default is None else default.trace:
+            if point.time_s <= self.limit_s:
+                best = _better(self.rules.better, best, point.quality)
         return best
 
 
