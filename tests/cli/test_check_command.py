@@ -90,6 +90,14 @@ def test_a_program_that_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert told.err.count("\n") == 1
 
 
+def test_an_option_and_its_value_in_one_piece_are_told_of_where_the_program_fails(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    (tmp_path / "solver.py").write_text("import sys; sys.exit('--seed' not in sys.argv)")
+    toy.scenario.write_text(toy.scenario.read_text().replace('"--seed={seed}"', '"--seed {seed}"'))
+    with pytest.raises(TargetError, match=r"if '--seed \{seed\}' should be two, write '--seed', '\{seed\}'"):
+        invoke("check", toy.scenario)
+
+
 def test_a_program_that_is_missing(tmp_path: Path):
     toy = Toy.write(tmp_path)
     text = toy.scenario.read_text()

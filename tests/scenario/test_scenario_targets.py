@@ -30,6 +30,23 @@ def test_a_program_on_the_path_is_found(tmp_path: Path):
     assert Path(task.argv[0]).is_absolute()
 
 
+@pytest.mark.parametrize(
+    ("written", "advice"),
+    [
+        ("'./solver {instance} {parameters}'", 'write ["./solver", "{instance}", "{parameters}"]'),
+        ("""'./solver "a b" {instance}'""", 'write ["./solver", "a b", "{instance}"]'),
+        ("""'./solver "a {instance}'""", r'write ["./solver", "\"a", "{instance}"]'),
+        ('["sh -c", "{instance}", "{parameters}"]', '\'sh -c\' are several; write "sh", "-c"'),
+        ('["./solver --fast", "{instance}", "{parameters}"]', 'write "./solver", "--fast"'),
+    ],
+)
+def test_a_command_in_one_piece_is_shown_in_its_pieces(tmp_path: Path, written: str, advice: str):
+    path = changed(write_files(tmp_path), (COMMAND, f"command = {written}"))
+    with pytest.raises(ScenarioError) as told:
+        read_scenario(path)
+    assert advice in str(told.value)
+
+
 def test_a_function_is_imported_from_the_scenarios_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
     path = write_files(tmp_path)

@@ -74,10 +74,25 @@ def check(
         raise TargetError(
             f"the default configuration failed on the first training instance ({why}); run the command above "
             f"by hand, then mend the program, its command or how its success is judged in {scenario}"
+            + _glued(told)
         )
     for note in _missing_parts(told):
         _say(f"Note: {note}", style="yellow")
     _say(f"Ready: utilitune run {shell_word(str(scenario))}", style="green")
+
+
+def _glued(scenario: Scenario) -> str:
+    """A hint where an option and its value are written as one element: they reach the program as one."""
+    from utilitune.scenario.model import CommandSpec
+
+    if not isinstance(scenario.target, CommandSpec):
+        return ""
+    target = scenario.target
+    for word in (*target.argv, *target.default_template):
+        option, blank, value = word.partition(" ")
+        if option.startswith("-") and blank and value:
+            return f"; one element is one argument: if '{word}' should be two, write '{option}', '{value}'"
+    return ""
 
 
 def _missing_parts(scenario: Scenario) -> Iterator[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib.machinery import PathFinder
@@ -121,6 +123,11 @@ def _check_template(templates: Table, name: str, template: Template, space: Para
 
 
 def _command(table: Table) -> CommandSpec:
+    whole = table.raw("command")
+    if isinstance(whole, str):
+        raise table.problem(
+            "command", f"a command is a list of texts, one for each argument; write {_elements(whole)}"
+        )
     argv = table.texts("command")
     if not argv:
         raise table.problem(
@@ -178,6 +185,8 @@ def _check_program(table: Table, program: str) -> None:
         reason = f"the program {program!r} is a folder; write the path of the program inside it"
     elif is_file(local):
         reason = f"the program {program!r} is not executable; run chmod +x on it"
+    elif program.split()[1:] and program_path(folder, program.split(maxsplit=1)[0]) is not None:
+        reason = f"one element is one argument, and {program!r} are several; write {_elements(program)[1:-1]}"
     elif os.sep in program:
         reason = f"the program {program!r} does not exist relative to the scenario's folder; correct the path"
     else:
@@ -186,6 +195,14 @@ def _check_program(table: Table, program: str) -> None:
             "install it or write its path"
         )
     raise table.problem("command", reason)
+
+
+def _elements(line: str) -> str:
+    """A line as one would type it, written as a list with one element for each argument."""
+    try:
+        return json.dumps(shlex.split(line), ensure_ascii=False)
+    except ValueError:  # a quotation mark without its partner
+        return json.dumps(line.split(), ensure_ascii=False)
 
 
 def _words(table: Table, key: str, value: object) -> Words:
