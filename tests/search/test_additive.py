@@ -77,6 +77,24 @@ def test_what_is_not_active_adds_and_gains_nothing():
     assert np.isfinite(model.predict(with_all)[0])
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_a_choice_that_is_not_active_has_none_of_its_values(count):
+    """With two values the code of an inactive one, −.5, would be rounded to that of the first value."""
+    model = AdditiveModel([count, 0])
+    generator = np.random.default_rng(1)
+    features = np.hstack(
+        [generator.integers(count, size=(400, 1)) / max(1, count - 1), np.full((400, 1), 0.5)]
+    )
+    features[::2, 0] = INACTIVE
+    target = np.where(features[:, 0] < 0, 0.0, 1.0)  # the parameter helps wherever it is active
+    target += 0.1 * generator.normal(size=400)
+    for _ in range(3):
+        model.fit(features, target, np.ones(400))
+    for value in range(count):
+        mean, _ = model.difference(np.array([[value / max(1, count - 1), 0.5], [INACTIVE, 0.5]]))
+        assert 0.8 < mean < 1.1
+
+
 def test_a_difference_comes_with_how_far_off_it_may_be():
     few, _, _ = fitted(40, noise=1.0)
     many, _, _ = fitted(2000, noise=1.0)

@@ -132,7 +132,8 @@ class AdditiveModel:
         columns = [line, np.where(active, 1.5 * line**2 - 0.5, 0.0)]
         for place, count in self._choices:
             code = np.rint(features[:, place] * (count - 1))
-            columns.append((code[:, None] == np.arange(count)).astype(np.float64))
+            chosen = (code[:, None] == np.arange(count)) & (features[:, [place]] >= 0)
+            columns.append(chosen.astype(np.float64))
         return np.hstack(columns)
 
 
