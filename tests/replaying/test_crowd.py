@@ -57,10 +57,10 @@ def test_other_procedures_do_too(recording: Recording, procedure: str):
     assert several.wall_s < alone.wall_s
 
 
-@pytest.mark.parametrize("procedure", ["wager", "oup", "up"])
+@pytest.mark.parametrize("procedure", ["wager", "oup"])
 def test_every_worker_is_kept_busy_where_that_is_asked_for(recording: Recording, procedure: str):
     """Which runs are made beside those that are needed changes neither the answer nor its proof."""
-    spec = WAGER if procedure == "wager" else ProcedureSpec(procedure, epsilon=0.5)
+    spec = WAGER if procedure == "wager" else ProcedureSpec(procedure, epsilon=0.7)
     alone, useful = simulate(recording, spec, [1, 100], PERFECT)
     [filled] = simulate(recording, spec, [100], PERFECT, guesses="all")
     for each in (useful, filled):
