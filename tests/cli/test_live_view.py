@@ -9,9 +9,12 @@ import pytest
 from rich.console import Console
 
 from utilitune.cli.live import LivePanel, failures, sparkline, watching
+from utilitune.cli.numbers import NumbersBeside
 from utilitune.domain import Progress, RunStatus
 from utilitune.domain.stopping import Budget
 from utilitune.live.events import View
+from utilitune.live.standing.standing import Standing
+from utilitune.live.standing.worths import Estimate
 
 VIEW = View(
     progress=Progress(
@@ -69,6 +72,18 @@ def test_a_narrow_terminal_loses_nothing():
 
 def test_a_run_without_end_says_how_to_end_it():
     assert "Ctrl-C leaves a valid answer" in shown(replace(VIEW, budget=Budget()))
+
+
+@pytest.mark.parametrize("best", [3, 0])
+def test_numbers_about_an_earlier_answer_are_not_shown_beside_the_latest(best: int):
+    """They are read now and then: a line said that the answer was the default, and named another command."""
+    numbers = NumbersBeside(None)
+    known = Estimate(0, 10, 0.8, 0.8, 0.7, 0.9)
+    numbers.latest = Standing(known, known, None, "", None, ())
+    view = replace(VIEW, progress=replace(VIEW.progress, best_index=best))
+    console = Console(file=io.StringIO(), width=200)
+    console.print(LivePanel("task", "finite", numbers).drawn(view))
+    assert ("which is the default" in console.file.getvalue()) == (best == 0)
 
 
 def test_failures_are_neither_answers_nor_timeouts():

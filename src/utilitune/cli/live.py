@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from utilitune.live.events import View
+    from utilitune.live.standing.standing import Standing
 
 _MARGINS = 14
 """Columns of a panel that rows cannot use: the frame, the names and what lies between."""
@@ -89,8 +90,8 @@ class _PlainLines:
         self._next_at = now + pause_in_a_log_s(now - self._began_at)
         progress = view.progress
         gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
-        standing = self._numbers.latest
-        utilities = "" if standing is None else f"{standing.utilities()}; "
+        utilities = _utilities(self._numbers.latest, view)
+        utilities = f"{utilities}; " if utilities else ""
         passed = COMPILING if view.compiling else time_passed(round(view.elapsed_s))
         self._console.print(
             f"[{passed}] {utilities}ε = {rounded_up(progress.epsilon)}{gamma}; "
@@ -165,7 +166,7 @@ class LivePanel:
     def _rows(self, view: View, width: int) -> Iterator[tuple[str, str]]:
         progress, standing = view.progress, self._numbers.latest
         bars = max(10, width - 30)
-        yield "utility", "–" if standing is None else standing.utilities()
+        yield "utility", _utilities(standing, view) or "–"
         yield "gain", "–" if progress.gain is None else gain_in_words(progress.gain)
         yield "ε", f"{rounded_up(progress.epsilon):<6}  {sparkline(self._epsilons, bars)}"
         yield "", "" if standing is None else without_epsilon(standing.epsilon_means)
@@ -190,6 +191,13 @@ class LivePanel:
         for each in () if standing is None else standing.failures:
             yield f"{each.sentence()}."
         yield from self._numbers.warnings
+
+
+def _utilities(standing: Standing | None, view: View) -> str:
+    """How good the answer is; nothing while the latest numbers are about an earlier answer."""
+    if standing is None or standing.answer.configuration != view.progress.best_index:
+        return ""
+    return standing.utilities()
 
 
 def sparkline(values: list[float], width: int = _HISTORY) -> str:
