@@ -178,6 +178,17 @@ def test_an_unknown_method_is_refused(method):
         searcher_named(method, Path())
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"), [("1 / 0", "ZeroDivisionError"), ("exit(0)", "ends the program")]
+)
+def test_a_module_that_cannot_be_imported_is_refused(tmp_path, monkeypatch, text, reason):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    name = f"searchers_{reason.partition(' ')[0]}"
+    (tmp_path / f"{name}.py").write_text(text)
+    with pytest.raises(ScenarioError, match=f"cannot be imported .*{reason}"):
+        searcher_named(f"{name}:Mine", tmp_path)
+
+
 def test_a_class_that_is_no_searcher_is_refused(tmp_path):
     scenario = searching(tmp_path, runs=50, search=SearchRules(0.5, "builtins:id"))
     with pytest.raises(ScenarioError, match="neither"):

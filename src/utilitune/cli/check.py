@@ -25,6 +25,9 @@ _LONGEST_CHECK_S = 60.0
 _LONGEST_START_S = 10.0
 _SHORTEST_START_S = 1.0
 _TAIL_LINES = 15
+_LINE_CHARACTERS = 400
+"""How much of a line of the program's output is shown; of a longer one the middle is left out."""
+
 _HIDING = 0.5
 """The share of a run from which on its start-up hides what the configuration changes."""
 
@@ -309,7 +312,7 @@ def _print_scenario(task: Task, path: Path) -> None:
 
 def _print_trial(task: Task, trial: Trial) -> None:
     from utilitune.cli.texts import memory_text
-    from utilitune.errors.outside import printable
+    from utilitune.errors.outside import printable, shortened
     from utilitune.utility import format_duration
 
     outcome = trial.outcome
@@ -318,7 +321,7 @@ def _print_trial(task: Task, trial: Trial) -> None:
     tail = printable(outcome.output_tail, keep="\n\t").rstrip().splitlines()[-_TAIL_LINES:]
     _say("The end of its output:" if tail else "It printed nothing.")
     for line in tail:
-        _say(f"  | {line}")
+        _say(f"  | {shortened(line, _LINE_CHARACTERS)}")
     ended = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
     _say(f"Status: {outcome.status.value}{ended}")
     _say(

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from utilitune.domain import RunOutcome, RunStatus, require_positive
+from utilitune.domain.stopping import NO_LIMIT, Budget
 from utilitune.errors import ScenarioError, UsageError
 from utilitune.live.grid import Grid, complete
 from utilitune.live.live_run import crowding
@@ -365,6 +366,7 @@ class EvaluationPlan:
         default: The one it is compared with.
         captime_s: Where runs are stopped.
         digest: Names everything the runs depend on: kept runs of another digest do not count.
+        budget: When to stop although runs are missing; what was made is kept, and can be gone on with.
     """
 
     scenario: Scenario
@@ -372,6 +374,7 @@ class EvaluationPlan:
     default: ConfigurationRecord
     captime_s: float
     digest: str
+    budget: Budget = NO_LIMIT
 
 
 def plan_evaluation(
@@ -457,7 +460,7 @@ def run_evaluation(
     count = task.test_count()
     records = {record.index: record for record in (plan.default, plan.chosen)}
     wanted = [(number, position) for position in range(count) for number in records]
-    grid = Grid(task, task.test, tuple(records.values()), plan.captime_s)
+    grid = Grid(task, task.test, tuple(records.values()), plan.captime_s, plan.budget)
     crowded = crowding(plan.scenario.measure, backend.free_slots)
     known = complete(grid, wanted, store, backend, on_run)
     chosen, default = (

@@ -7,7 +7,6 @@ notebook or inside another function is first put where it can be found (see `uti
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 import sys
@@ -28,7 +27,7 @@ from utilitune.targets.base import (
     solution_of,
 )
 from utilitune.utility.carried import PREFIX as CARRIED
-from utilitune.utility.carried import place_of
+from utilitune.utility.carried import imported, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -213,8 +212,8 @@ def _shown(value: object) -> str:
 
 def _imported(module: str, name: str) -> Callable[..., Any]:
     try:
-        function = getattr(importlib.import_module(module), name, None)
-    except Exception as error:
+        function = getattr(imported(module), name, None)
+    except ImportError as error:
         if module.startswith(CARRIED):
             raise TargetError(
                 f"the function {name!r} lives in a script or notebook: start this run from there"
