@@ -40,7 +40,7 @@ from utilitune.live.task import Task
 from utilitune.rivals.packages.live import Match, play_into
 from utilitune.scenario import FailurePolicy, ListedInstances, Scenario
 from utilitune.scenario.model import SearchRules
-from utilitune.store import ConfigurationRecord, Origin, RunFolder, read_run_folder
+from utilitune.store import ConfigurationRecord, RunFolder, StoredOrigin, read_run_folder
 from utilitune.targets.base import Invocation
 
 Behaviour = Callable[[Job], SimulatedRun]
@@ -111,7 +111,7 @@ def evaluation(work: Work) -> None:
     test = ListedInstances(tuple(f"t{n}" for n in range(30)), files=False)
     scenario = replace(work.scenario, test=test)
     default, other = (
-        ConfigurationRecord(number, {"x": x}, Origin.DEFAULT) for number, x in enumerate((0.9, 0.5))
+        ConfigurationRecord(number, {"x": x}, StoredOrigin.DEFAULT) for number, x in enumerate((0.9, 0.5))
     )
     plan = EvaluationPlan(scenario, other, default, 64.0, scenario.digest(), work.budget)
     with contextlib.closing(open_store(Task(scenario), work.folder)) as store:

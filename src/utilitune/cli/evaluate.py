@@ -98,7 +98,7 @@ def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
         told = replace(told, procedure=kept.procedure, options=kept.options)
     if told.digest() != store.snapshot.digest:
         raise StoreError(
-            f"{path} is another scenario than that of {store.folder}, or was changed in what its runs mean: "
+            f"{path} is not the scenario of {store.folder}, or was changed so that runs mean something else: "
             "name the file that the run was started with"
         )
     return told

@@ -28,7 +28,7 @@ from utilitune.live.grid import Grid, complete
 from utilitune.live.supply import ConfigurationSupply
 from utilitune.live.task import Task
 from utilitune.spaces.space import INACTIVE
-from utilitune.store import ConfigurationRecord, Origin, open_run_folder
+from utilitune.store import ConfigurationRecord, StoredOrigin, open_run_folder
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
@@ -177,7 +177,9 @@ def _configurations(scenario: Scenario, count: int) -> list[ConfigurationRecord]
     """The default and random draws, those that the run of the scenario would make."""
     supply = ConfigurationSupply(scenario.space, scenario.seed, [scenario.space.default()])
     return [
-        ConfigurationRecord(number, supply.draw(number)[0], Origin.RANDOM if number else Origin.DEFAULT)
+        ConfigurationRecord(
+            number, supply.draw(number)[0], StoredOrigin.RANDOM if number else StoredOrigin.DEFAULT
+        )
         for number in range(count)
     ]
 
