@@ -32,6 +32,8 @@ def main(words: list[str] | None = None) -> None:
         failed = f"{so_far.failures} of {so_far.searches} failed"
         print(f"{minutes:6.1f} min {searches:7,} searches | {cell.name}: {failed}", flush=True)
     ledger = Ledger(told.ledger)  # others may have counted meanwhile
+    if told.pack:
+        ledger.pack()
     lines = [Line(cell, ledger.count(cell), ledger.earlier(cell)) for cell in every]
     told.page.write_text(page(lines), encoding="utf-8")
     print(f"Written: {told.page}")
@@ -45,7 +47,10 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--share", type=float, default=1.0, help="count this share of all searches")
     parser.add_argument("--only", default="", help="only cells whose name holds this text")
     parser.add_argument(
-        "--ledger", type=Path, default=ROOT / ".audit" / "counts.jsonl", help="where counts are kept"
+        "--ledger", type=Path, default=Path(__file__).with_name("counts.jsonl"), help="where counts are kept"
+    )
+    parser.add_argument(
+        "--pack", action="store_true", help="make that file small; nobody else may be counting"
     )
     parser.add_argument("--page", type=Path, default=ROOT / "docs" / "audit.md", help="the page to write")
     return parser.parse_args(words)

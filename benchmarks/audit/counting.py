@@ -59,6 +59,8 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._present: dict[str, dict[int, Count]] = {}
+        self._modules: dict[str, list[str]] = {}
+        self._code: dict[tuple[str, int], str] = {}
         self._earlier: dict[str, dict[str, dict[int, Count]]] = {}
         self._known: dict[str, bool] = {}
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -72,10 +74,12 @@ class Ledger:
             code = piece["code"]
             if "modules" in piece:
                 self._known[code] = digest_of(piece["modules"]) == code
+                self._modules[code] = piece["modules"]
                 return
             count = Count(piece["searches"], piece["failures"])
             if self._known[code]:
                 self._present.setdefault(piece["cell"], {})[piece["first"]] = count
+                self._code[piece["cell"], piece["first"]] = code
             else:
                 versions = self._earlier.setdefault(piece["cell"], {})
                 versions.setdefault(code, {})[piece["first"]] = count
@@ -94,35 +98,72 @@ class Ledger:
     def missing(self, cell: Cell, searches: int) -> Iterator[range]:
         """The pieces of a cell that nobody has counted, as numbers of searches."""
         known = self._present.get(cell.name, {})
+        counted = {
+            number for first, count in known.items() for number in range(first, first + count.searches)
+        }
         for first in range(0, searches, cell.piece):
-            end = min(first + cell.piece, searches)
-            counted = sum(
-                count.searches for start, count in known.items() if first <= start < first + cell.piece
-            )
-            if first + counted < end:
-                yield range(first + counted, end)
+            rest = [
+                number for number in range(first, min(first + cell.piece, searches)) if number not in counted
+            ]
+            if rest:
+                yield range(rest[0], rest[-1] + 1)
 
     def add(self, cell: Cell, piece: range, failures: int, modules: Collection[str]) -> None:
         """Keep what a piece gave, and the modules that it used."""
-        self._present.setdefault(cell.name, {})[piece.start] = Count(len(piece), failures)
-        code = digest_of(modules)
-        lines: list[dict[str, object]] = []
+        count, code = Count(len(piece), failures), digest_of(modules)
+        self._present.setdefault(cell.name, {})[piece.start] = count
+        self._code[cell.name, piece.start] = code
+        lines = []
         if code not in self._known:
             self._known[code] = True
-            lines.append({"code": code, "modules": sorted(modules)})
-        lines.append(
-            {
-                "code": code,
-                "cell": cell.name,
-                "first": piece.start,
-                "searches": len(piece),
-                "failures": failures,
-            }
-        )
+            self._modules[code] = sorted(modules)
+            lines.append(self._line_of_code(code))
+        lines.append(_line_of_piece(code, cell.name, piece.start, count))
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write("\n" * self._cut + "".join(f"{json.dumps(line)}\n" for line in lines))
+            file.write("\n" * self._cut + "".join(lines))
         self._cut = False
+
+    def pack(self) -> None:
+        """Write the file anew: pieces that lie side by side as one, and of earlier code one version only.
+
+        Nobody else may be counting meanwhile.
+        """
+        pieces: list[tuple[str, str, int, Count]] = []
+        for name, known in self._present.items():
+            pieces += _side_by_side([(self._code[name, at], name, at, known[at]) for at in sorted(known)])
+        for name, versions in self._earlier.items():
+            sums = {code: sum(found.values(), NOTHING) for code, found in versions.items()}
+            best = max(sums, key=lambda code: sums[code].searches)
+            pieces.append((best, name, 0, sums[best]))
+        codes = dict.fromkeys(code for code, *_ in pieces)
+        lines = [self._line_of_code(code) for code in codes] + [_line_of_piece(*each) for each in pieces]
+        self.path.write_text("".join(lines), encoding="utf-8")
+
+    def _line_of_code(self, code: str) -> str:
+        return json.dumps({"code": code, "modules": self._modules[code]}) + "\n"
+
+
+def _line_of_piece(code: str, cell: str, first: int, count: Count) -> str:
+    told = {
+        "code": code,
+        "cell": cell,
+        "first": first,
+        "searches": count.searches,
+        "failures": count.failures,
+    }
+    return json.dumps(told) + "\n"
+
+
+def _side_by_side(pieces: list[tuple[str, str, int, Count]]) -> list[tuple[str, str, int, Count]]:
+    """Pieces of one cell in their order; those that follow one another, by the same code, as one."""
+    packed: list[tuple[str, str, int, Count]] = []
+    for code, name, first, count in pieces:
+        if packed and packed[-1][0] == code and packed[-1][2] + packed[-1][3].searches == first:
+            packed[-1] = (code, name, packed[-1][2], packed[-1][3] + count)
+        else:
+            packed.append((code, name, first, count))
+    return packed
 
 
 class Counter:

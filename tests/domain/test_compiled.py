@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from utilitune.domain.compiled import compiled
 
@@ -32,21 +33,9 @@ def test_python_calls_a_rule_that_rules_call_too():
     assert _doubled.py_func(values, 1) == 4.0
 
 
-def test_a_second_process_finds_both_kinds_in_the_cache(tmp_path):
-    """One cache for both would hand Python code that cannot unpack what Python hands over: a crash."""
-    (tmp_path / "rules.py").write_text(
-        "from utilitune.domain.compiled import compiled\n"
-        "@compiled\ndef inner(x):\n    return x + 1\n"
-        "@compiled\ndef outer(x):\n    return 2 * inner(x)\n"
-    )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    for calls in ("outer(1), inner(1)", "inner(1), outer(1)", "inner(1), inner(1)"):
-        asked = [sys.executable, "-c", f"from rules import *; print({calls})"]
-        told = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
-        assert set(told.stdout.split()) <= {"2", "4"}
-
-
-def test_a_rule_that_python_has_called_lies_on_disk(tmp_path):
+@pytest.fixture
+def told(tmp_path):
+    """Runs code in a process of its own, which knows the rules ``inner`` and ``outer``; what it prints."""
     (tmp_path / "rules.py").write_text(
         "from utilitune.domain.compiled import compiled, is_on_disk\n"
         "@compiled\ndef inner(x):\n    return x + 1\n"
@@ -54,11 +43,22 @@ def test_a_rule_that_python_has_called_lies_on_disk(tmp_path):
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
-    def told(code: str) -> list[str]:
+    def run(code):
         asked = [sys.executable, "-c", f"from rules import *; {code}"]
         ended = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
         return ended.stdout.split()
 
+    return run
+
+
+def test_a_second_process_finds_both_kinds_in_the_cache(told):
+    """One cache for both would hand Python code that cannot unpack what Python hands over: a crash."""
+    assert told("print(outer(1), inner(1))") == ["4", "2"]
+    assert told("print(inner(1), outer(1))") == ["2", "4"]
+    assert told("print(inner(1), inner(1))") == ["2", "2"]
+
+
+def test_a_rule_that_python_has_called_lies_on_disk(told):
     shown = "print(is_on_disk(outer), is_on_disk(inner), is_on_disk(len))"
     assert told(shown) == ["False", "False", "False"]
     assert told("outer(1)") == []

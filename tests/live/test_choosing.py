@@ -45,16 +45,28 @@ class Proved:
 class Ranked:
     """A search that holds larger numbers to be better."""
 
-    def is_ahead(self, number: int, other: int) -> bool:
+    def is_ahead(self, number: int, other: int, errors: float = 1.0) -> bool:
+        del errors
         return number > other
 
 
 class Unsure:
     """A search in which nobody was clearly better than anybody."""
 
-    def is_ahead(self, number: int, other: int) -> bool:
-        del number, other
+    def is_ahead(self, number: int, other: int, errors: float = 1.0) -> bool:
+        del number, other, errors
         return False
+
+
+class Ahead:
+    """A search in which everybody was better than anybody else by so many standard errors."""
+
+    def __init__(self, errors: float) -> None:
+        self.errors = errors
+
+    def is_ahead(self, number: int, other: int, errors: float = 1.0) -> bool:
+        del number, other
+        return self.errors > errors
 
 
 def choice(
@@ -184,6 +196,13 @@ def test_one_that_was_not_clearly_better_than_the_default_does_not_take_its_plac
     )
     unsure.note(3)
     assert numbers(unsure) == (3, 0)
+
+
+@pytest.mark.parametrize(("errors", "answer"), [(1.4, 0), (1.6, 3)])
+def test_clearly_better_than_the_default_is_by_one_and_a_half_standard_errors(errors, answer):
+    default, other = standing(0, 0.5), standing(3, 0.2)
+    chosen = Choice(Proved(other, default), Ahead(errors), None, proves_one=False)  # type: ignore[arg-type]
+    assert numbers(chosen) == (3, answer)
 
 
 @pytest.mark.parametrize(("epsilon", "gain"), [(0.3, None), (None, 0.01)])

@@ -14,13 +14,23 @@ from live.simulated_scenarios import (
     behaviour,
     make_scenario,
 )
+from utilitune.certificate.retracing import retraced
 from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
-from utilitune.live.first_start import FRESH_FROM, RULES, announced_gamma, settled
+from utilitune.live.collecting import GridSize, collect_into
+from utilitune.live.first_start import (
+    FRESH_FROM,
+    NOMINEES_FROM,
+    NOMINEES_LOOKED_AT,
+    RULES,
+    announced_gamma,
+    settled,
+)
 from utilitune.live.reusing import EarlierRuns
 from utilitune.live.running import open_store, run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
+from utilitune.scenario.model import SearchRules
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
 from utilitune.store.records import StoredOrigin
@@ -206,10 +216,79 @@ def test_what_a_sample_has_found_is_not_proved_on_the_same_instances(tmp_path):
     proved = play(scenario, tmp_path / "proof", runs=200, reuse=tmp_path / "first", found=found)
     assert int(stored(tmp_path / "proof")[0][FRESH_FROM]) == behind
     assert proved.best == dict(found)
-    assert "very instances" not in proved.promise.condition
+    assert "not chosen by other runs on these very instances" in proved.promise.condition, "as by a peer"
     alone = play(scenario, tmp_path / "alone", runs=60, found=found)
     assert "if this configuration was not chosen by runs on these very instances" in alone.promise.condition
     few = replace(scenario, training=ListedInstances(scenario.training.names[: behind + 1], files=False))
     play(few, tmp_path / "few", runs=60)
     with pytest.raises(UsageError, match="too few are left"):
         play(few, tmp_path / "nothing", runs=5, reuse=tmp_path / "few", found=found)
+
+
+def judged_from(scenario, folder) -> list[tuple[int, int]]:
+    """From which position on every configuration is judged that was chosen by outcomes, by number."""
+    with contextlib.closing(read_run_folder(folder)) as store:
+        found = retraced(Task(scenario), store)
+    return [each for each in found.joined if each[1]] + found.nominations
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_what_was_chosen_by_outcomes_is_judged_from_one_position_for_ever(tmp_path, share):
+    """A share of δ is for one beginning; a user who asks for another ε ten times would spend it ten times."""
+
+    def aiming(epsilon: float):
+        scenario = wager(
+            tmp_path, instances=3000, proposals=0.5, epsilon=epsilon, population=Population.INFINITE
+        )
+        return replace(scenario, search=SearchRules(share=share))
+
+    play(aiming(0.002), tmp_path / "run", runs=400)
+    first = judged_from(aiming(0.002), tmp_path / "run")
+    assert first
+    for runs, epsilon in [(430, 0.2), (460, 0.001)]:
+        play(aiming(epsilon), tmp_path / "run", runs=runs)
+        later = judged_from(aiming(epsilon), tmp_path / "run")
+        known = {number for number, _ in first}
+        assert [each for each in later if each[0] in known] == first[: len(later)]
+
+
+def test_a_folder_of_an_earlier_version_judges_nominees_behind_all_that_was_consumed(tmp_path):
+    scenario = wager(tmp_path, instances=3000, epsilon=0.002, population=Population.INFINITE)
+    scenario = replace(scenario, search=SearchRules(share=0.5))
+    play(scenario, tmp_path / "run", runs=400)
+    first = judged_from(scenario, tmp_path / "run")
+    with contextlib.closing(open_store(Task(scenario), tmp_path / "run")) as store:
+        store.keep_fact(NOMINEES_FROM, "{}")
+        store.keep_fact(NOMINEES_LOOKED_AT, json.dumps({str(n + 1): 8 for n in range(len(first))}))
+    assert judged_from(scenario, tmp_path / "run") == first
+
+
+def test_a_collection_has_shown_results_as_well(tmp_path):
+    scenario = wager(tmp_path, instances=300, proposals=0.5, population=Population.INFINITE)
+    with contextlib.closing(open_store(Task(scenario), tmp_path / "grid")) as store:
+        collect_into(store, backend(1), scenario, GridSize(3, 20, 64.0))
+    play(scenario, tmp_path / "run", runs=5, reuse=tmp_path / "grid")
+    assert stored(tmp_path / "run")[0][FRESH_FROM] == "20"
+
+
+def test_earlier_runs_that_are_named_at_a_later_start_have_been_seen_as_well(tmp_path):
+    scenario = wager(tmp_path, instances=300, proposals=0.5, epsilon=0.4, population=Population.INFINITE)
+    play(scenario, tmp_path / "first", runs=120)
+    behind = 1 + max(run.request.position for run in stored(tmp_path / "first")[2])
+    asking = replace(scenario, stop=replace(scenario.stop, gamma=0.3, epsilon=0.1))
+    play(asking, tmp_path / "second", runs=5)
+    assert FRESH_FROM not in stored(tmp_path / "second")[0]
+    later = play(asking, tmp_path / "second", runs=10, reuse=tmp_path / "first")
+    assert int(stored(tmp_path / "second")[0][FRESH_FROM]) == behind
+    assert "neither the utility nor γ nor the configurations to try first" in later.promise.condition
+
+
+def test_a_promise_that_uses_earlier_runs_names_all_that_they_may_have_decided(tmp_path):
+    """Whoever tries several δ, or procedures, on the same runs takes the one whose promise looks best."""
+    scenario = wager(tmp_path)
+    play(scenario, tmp_path / "first", runs=50)
+    other = replace(scenario, delta=0.3, options={"configurations": 5})
+    condition = play(other, tmp_path / "other", runs=20, reuse=tmp_path / "first").promise.condition
+    assert "neither the utility nor δ nor the procedure nor the configurations to try first" in condition
+    condition = play(scenario, tmp_path / "same", runs=20, reuse=tmp_path / "first").promise.condition
+    assert "neither the utility nor the configurations to try first" in condition

@@ -98,3 +98,14 @@ def test_runs_that_were_overtaken_have_shaped_what_follows():
         hunt.hear(Ended(RunRequest(0, position, 1.0), RunOutcome(RunStatus.FINISHED, 0.5)))
         assert hunt.go_on() == ()
         assert hunt.frontier == frontier
+
+
+def test_a_lead_is_told_in_standard_errors_on_shared_instances():
+    """The differences are .1, .2, .3 and .4: a mean of .25 with a standard error of .0645, which is 3.87."""
+    evidence = LiveEvidence(utilitune.parse_utility("uniform(k0=1)"), 100)
+    hunt = Hunt(WantsThree(), evidence, workers=1)
+    for position, ahead_s in enumerate((0.1, 0.2, 0.3, 0.4)):
+        for configuration, time_s in ((0, 0.5), (1, 0.5 - ahead_s)):
+            hunt.hear(Ended(RunRequest(configuration, position, 1.0), RunOutcome(RunStatus.FINISHED, time_s)))
+    assert [hunt.is_ahead(1, 0, errors) for errors in (1.0, 3.86, 3.88)] == [True, True, False]
+    assert not hunt.is_ahead(0, 1)

@@ -91,6 +91,26 @@ def test_turns_give_every_cell_a_piece_before_any_has_two(tmp_path: Path):
     assert Ledger(ledger.path).earlier(first) == Count()
 
 
+def test_a_packed_ledger_knows_what_it_knew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "benchmarks_of_yours").mkdir()
+    module = tmp_path / "benchmarks_of_yours" / "rule.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    cell, path = Cell("a", "here", lambda generator: False, 100, piece=10), tmp_path / "counts.jsonl"
+    for value, pieces in ((1, [(0, 10)]), (2, [(0, 10), (10, 20)]), (3, [(0, 10), (10, 20), (40, 50)])):
+        module.write_text(f"def rule():\n    return {value}\n")
+        footprints.forget()
+        for piece in pieces:
+            Ledger(path).add(cell, range(*piece), value, ["benchmarks_of_yours.rule"])
+    before = Ledger(path)
+    Ledger(path).pack()
+    ledger = Ledger(path)
+    assert ledger.count(cell) == before.count(cell) == Count(30, 9)
+    assert ledger.earlier(cell) == before.earlier(cell) == Count(20, 4)
+    assert list(ledger.missing(cell, 60)) == [range(20, 30), range(30, 40), range(50, 60)]
+    pieces = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(piece["first"], piece["searches"]) for piece in pieces[2:]] == [(0, 20), (40, 10), (0, 20)]
+
+
 def test_a_changed_module_sets_counts_aside_that_rest_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "benchmarks_of_mine").mkdir()
     module = tmp_path / "benchmarks_of_mine" / "rule.py"

@@ -31,8 +31,11 @@ RULES = "rules"
 FRESH_FROM = "fresh from"
 """Name of the fact that says from which position on proposals may be judged, whatever was consumed."""
 
-NOMINEES_FROM = "nominees from"
+NOMINEES_FROM = "nominees judged from"
 """Name of the fact that says for each nomination which position was the first behind all that shaped it."""
+
+NOMINEES_LOOKED_AT = "nominees from"
+"""Name of the fact in which earlier versions kept this only as far as search itself had looked."""
 
 
 def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehand:
@@ -63,10 +66,11 @@ def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehan
 def settle_after(
     earlier: EarlierRuns, store: Store, task: Task, specification: ProcedureSpec, *, found: bool
 ) -> None:
-    """What the first start of a run settles that uses earlier runs: who makes it has seen their results.
+    """What a start of a run settles that uses earlier runs: who makes it has seen their results.
 
     The draws of both runs are the same ones, so only a γ that the earlier run announced was announced before
-    anything was seen. And what is chosen with a view to those results is judged on fresh positions.
+    anything was seen. And what is chosen with a view to those results is judged on fresh positions, also
+    where a run was begun without them and uses them from a later start on.
 
     Args:
         earlier: The earlier runs.
@@ -78,19 +82,19 @@ def settle_after(
     Raises:
         UsageError: A configuration is to be proved, and too few instances are left to judge it on.
     """
-    if store.sessions():
+    first = not store.sessions()
+    if first:
+        settled(store, task, replace(specification, gamma=earlier.announced_gamma))
+    same = earlier.procedure and not _differs(specification.plain(), earlier.procedure)
+    if specification.population == "finite" or (same and not found):
         return
-    settled(store, task, replace(specification, gamma=earlier.announced_gamma))
-    if specification.population == "finite" or not (
-        found or _differs(specification.plain(), earlier.procedure)
-    ):
-        return
-    if found and first_fresh_position(earlier.end, task.training.count, finite=False) is None:
+    too_few = first_fresh_position(earlier.end, task.training.count, finite=False) is None
+    if first and found and too_few:
         raise UsageError(
             f"{earlier.folder} has used {earlier.end} of {task.training.count} instances, and too few are "
             "left to judge the configuration on: bring more instances"
         )
-    store.keep_fact(FRESH_FROM, str(earlier.end))
+    store.keep_fact(FRESH_FROM, str(max(earlier.end, int(store.facts().get(FRESH_FROM, "0")))))
 
 
 def announced_gamma(store: StoreReader, specification: ProcedureSpec | None = None) -> float | None:
@@ -115,13 +119,14 @@ def fresh_from(store: Store, specification: ProcedureSpec) -> int:
     return kept
 
 
-def nominees_from(store: StoreReader) -> dict[int, int]:
+def nominees_from(store: StoreReader, fact: str = NOMINEES_FROM) -> dict[int, int]:
     """The first position behind all that shaped a nominee, by the number of its nomination.
 
     Who searches may look at other runs in a later start, such as a package that plans its whole budget. What
-    an earlier start has nominated was shaped by what that start looked at.
+    an earlier start has nominated was shaped by what that start looked at. And it is judged from this
+    position on for ever: with another beginning at every start, its share of δ would be spent each time.
     """
-    kept = json.loads(store.facts().get(NOMINEES_FROM, "{}"))
+    kept = json.loads(store.facts().get(fact, "{}"))
     return {int(number): int(first) for number, first in kept.items()}
 
 

@@ -116,11 +116,16 @@ class Hunt:
         best = self._searcher.nominee()
         return None if best == DEFAULT else self._numbers[self._searcher.candidates[best]]
 
-    def is_ahead(self, number: int, other: int) -> bool:
-        """Whether one configuration was clearly better than another: by a standard error on shared instances.
+    def is_ahead(self, number: int, other: int, errors: float = 1.0) -> bool:
+        """Whether one configuration was clearly better than another on shared instances.
 
         Runs are compared at equal captimes, the shorter of the two; one that was stopped there counts as
         having ended somewhat later.
+
+        Args:
+            number: The configuration.
+            other: The one that it is compared with.
+            errors: By how many standard errors it must have been better.
         """
         table, utility = self._evidence.arrays, self._evidence.utility
         if max(number, other) >= table.base.size:
@@ -142,7 +147,7 @@ class Hunt:
         if differences.size < _FEWEST_SHARED:
             return False
         error = float(differences.std(ddof=1)) / math.sqrt(differences.size)
-        return float(differences.mean()) > error
+        return float(differences.mean()) > errors * error
 
     def go_on(self, until_s: float = math.inf) -> tuple[Drawn, ...] | None:
         """Let the searcher look at what is known.

@@ -43,10 +43,13 @@ class Stored(NamedTuple):
     Attributes:
         configurations: The numbers of the configurations, the first nomination first.
         first_fresh: The first position behind all that shaped a nominee, by the number of its nomination.
+        looked_at: The first position behind all that search had looked at by then, which is all that earlier
+            versions kept.
     """
 
     configurations: Sequence[int]
     first_fresh: Mapping[int, int]
+    looked_at: Mapping[int, int]
 
 
 class Meetings:
@@ -134,10 +137,16 @@ class Meetings:
         return None
 
     def first_fresh(self, number: int) -> int:
-        """The first position behind all that shaped a nominee, now or in an earlier start."""
-        frontier = self._hunt.frontier
-        is_stored = number <= len(self._stored.configurations)
-        return self._stored.first_fresh.get(number, frontier) if is_stored else frontier
+        """The first position behind all that shaped a nominee, now or in an earlier start.
+
+        What an earlier start has nominated is judged from the position from which it was judged then.
+        """
+        stored, looked_at = self._stored, self._hunt.frontier
+        if number <= len(stored.configurations):
+            if number in stored.first_fresh:
+                return stored.first_fresh[number]
+            looked_at = stored.looked_at.get(number, looked_at)
+        return self._proof.first_fresh(looked_at)
 
     def _offer(self) -> None:
         """Let search try the proof's best draws: they were run anyway, and may be better than what it has."""

@@ -74,10 +74,18 @@ class Orders(NamedTuple):
         """
         if engine.finite_population:
             return engine.add(Origin.NOMINEE, configuration=known_as, order=self.order(number))
-        return engine.add(Origin.MODEL, max(first_fresh, self.fresh_from), configuration=known_as)
+        return engine.add(Origin.MODEL, first_fresh, configuration=known_as)
+
+    def first_fresh(self, engine: TakesProposals, looked_at: int) -> int:
+        """The first position behind all that shapes a nominee of now.
+
+        Args:
+            engine: The procedure, whose best draws search was offered.
+            looked_at: The first position behind all that search has looked at.
+        """
+        return max(looked_at, engine.frontier, self.fresh_from)
 
     def has_room(self, engine: TakesProposals, first_fresh: int) -> bool:
         """Whether enough instances are left for a nominee that must be judged on fresh ones."""
-        frontier = max(first_fresh, engine.frontier, self.fresh_from)
         finite = engine.finite_population
-        return first_fresh_position(frontier, self.positions, finite=finite) is not None
+        return first_fresh_position(first_fresh, self.positions, finite=finite) is not None

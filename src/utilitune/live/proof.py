@@ -104,6 +104,17 @@ class Proof(Proved):
         """The latest nominee is the one that something is to be proved of."""
         self._nominating().ask_about(self._entrants.nominees[-1])
 
+    def first_fresh(self, looked_at: int) -> int:
+        """The first position behind all that shapes a nominee of now.
+
+        Args:
+            looked_at: The first position behind all that search has looked at.
+        """
+        engine = self.engine.takes_proposals()
+        if engine is None or self._orders is None:
+            return looked_at
+        return self._orders.first_fresh(engine, looked_at)
+
     def has_room_for_nominee(self, first_fresh: int) -> bool:
         """Whether enough instances are left behind this one, the first that did not shape the nominee."""
         engine = self.engine.takes_proposals()

@@ -7,9 +7,10 @@ utility, δ, captime or procedure. Two things would spoil the promise, and are h
 - a configuration that was chosen because of its runs looks better on them than it is. Runs of configurations
   that a model proposed are left out, and a configuration that the earlier run found is refused as the new
   default, and in the list of those to be tried first;
-- a utility, parameters or configurations that are chosen after looking at the runs are no longer fixed in
-  advance: parameters may be narrowed to what the earlier run found. Nobody can see that from here, so the
-  promise says that it rests on it.
+- a utility, δ, procedure, parameters or configurations that are chosen after looking at the runs are no
+  longer fixed in advance: parameters may be narrowed to what the earlier run found, and of several δ the one
+  may be taken for which the promise looks best. Nobody can see that from here, so the promise says that it
+  rests on it.
 """
 
 from __future__ import annotations
@@ -49,6 +50,13 @@ _SAME = {
     "seed": "has another seed, so its instances come in another order",
 }
 
+_CHOSEN = {
+    "δ": ("delta",),
+    "the procedure": ("procedure", "options", "population"),
+    "the parameters": ("space",),
+}
+"""What may have been chosen by looking at the earlier runs where it differs, and the keys of it."""
+
 
 class EarlierRuns:
     """What an earlier run knows of each configuration.
@@ -57,7 +65,7 @@ class EarlierRuns:
         folder: Where it is kept.
         runs: Its runs by configuration.
         found: Configurations that it came upon itself, and that may have been chosen for their runs.
-        other_space: Whether its parameters were not those of now.
+        others: Which settings were not those of now, in words.
 
     Attributes:
         folder: Where it is kept.
@@ -76,12 +84,12 @@ class EarlierRuns:
         runs: Mapping[Assignment, Sequence[RunRecord]],
         found: frozenset[Assignment],
         *,
-        other_space: bool = False,
+        others: Sequence[str] = (),
     ) -> None:
         self.folder = folder
         self._runs = runs
         self._found = found
-        self._other_space = other_space
+        self._others = tuple(others)
 
     @classmethod
     def read(cls, store: StoreReader, folder: Path, scenario: Scenario) -> EarlierRuns:
@@ -110,8 +118,8 @@ class EarlierRuns:
             {Assignment(each.assignment) for each in configurations if (each.origin in beforehand) is first}
             for first in (True, False)
         )
-        other_space = before["space"] != now["space"]
-        result = cls(folder, runs, frozenset(found - given), other_space=other_space)
+        others = [words for words, keys in _CHOSEN.items() if any(before[key] != now[key] for key in keys)]
+        result = cls(folder, runs, frozenset(found - given), others=others)
         result.announced_gamma = announced_gamma(store)
         result.procedure = store.sessions()[-1].settings.get("procedure", {}) if store.sessions() else {}
         result.end = 1 + max((run.request.position for run in store.runs()), default=-1)
@@ -136,12 +144,15 @@ class EarlierRuns:
         return self._runs.get(Assignment(dict(assignment)), ())  # type: ignore[arg-type]
 
     def note(self, store: Store) -> None:
-        """Keep, once, what the promise of a run that uses these runs rests on."""
-        fixed = "the configurations to try first"
-        fixed = f"the parameters nor {fixed}" if self._other_space else fixed
+        """Keep, once, what the promise of a run that uses these runs rests on.
+
+        A run that was begun without them may have announced a γ that is chosen by them, too.
+        """
+        gamma = ["γ"] if announced_gamma(store) not in (None, self.announced_gamma) else []
+        fixed = " nor ".join([*gamma, *self._others, "the configurations to try first"])
         uses, looked = f"This uses runs of {self.folder}: it holds if", "chosen after looking at them."
         note_once(store, CONDITION, f"{uses} neither the utility nor {fixed} were {looked}")
-        without = f"neither {fixed} were" if self._other_space else f"{fixed} were not"
+        without = f"neither {fixed} were" if " nor " in fixed else f"{fixed} were not"
         note_once(store, FREE_CONDITION, f"{uses} {without} {looked}")
 
 

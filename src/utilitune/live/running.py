@@ -16,7 +16,13 @@ from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.driver import Driver
 from utilitune.live.events import Listeners
 from utilitune.live.exploring import Exploring
-from utilitune.live.first_start import FRESH_FROM, fresh_from, nominees_from, settle_after, settled
+from utilitune.live.first_start import (
+    NOMINEES_LOOKED_AT,
+    fresh_from,
+    nominees_from,
+    settle_after,
+    settled,
+)
 from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
 from utilitune.live.live_run import LiveRun, Terms
 from utilitune.live.meetings import Stored
@@ -226,7 +232,8 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
     else:
         share = begun["share"]
         hunt = _hunt(task, settings, begun)
-    nominations = Stored(store.nominations(), nominees_from(store))
+    looked_at = nominees_from(store, NOMINEES_LOOKED_AT)
+    nominations = Stored(store.nominations(), nominees_from(store), looked_at)
     return Exploring(
         proof,
         hunt,
@@ -244,15 +251,14 @@ NO_SEARCH_AT_ANY_TIME = (
 )
 """What users of this objective do without."""
 
-_NOT_TUNED = "It holds if this configuration was not chosen by runs on these very instances."
+_NOT_TUNED = "It holds if this configuration was not chosen by{} runs on these very instances."
 
 
 def _tell_of_search(task: Task, settings: RunSettings, store: Store) -> None:
     """Say where nothing is searched, and refuse to prove a configuration where none can be nominated."""
     if _can_search(task):
-        sampled = task.scenario.population is Population.INFINITE
-        if settings.found and sampled and FRESH_FROM not in store.facts():
-            note_once(store, CONDITION, _NOT_TUNED)
+        if settings.found and task.scenario.population is Population.INFINITE and not store.sessions():
+            note_once(store, CONDITION, _NOT_TUNED.format("" if settings.earlier is None else " other"))
         return
     if settings.found:
         raise UsageError(

@@ -112,7 +112,7 @@ class Engine(Protocol):
         Args:
             origin: Where it came from.
             first_position: For a model's proposal, the first position that may count for it. No run on it or
-                behind it may have shaped the proposal.
+                behind it may have shaped the proposal. 0 for the first behind all runs consumed.
             configuration: The number under which its runs are known, where it equals an earlier one; its
                 index if left out. An engine may run it under its own number all the same.
         """

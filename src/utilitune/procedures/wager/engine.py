@@ -167,8 +167,9 @@ class WagerEngine:
         A random draw counts towards γ and is covered by ε, unless it repeats an earlier one. Others need not
         be ruled out but can be the answer: one that was given counts as drawn before the first instance, a
         nominee is judged along its own order, and one that a model proposed is judged on positions from
-        `frontier` on only (or, on a finite list, by what its runs add up to), even if its `first_position`
-        lies before.
+        `first_position` on only, or from `frontier` on if that is 0 (or, on a finite list, by what its runs
+        add up to). One that an earlier start has proposed is judged from where it was judged then, even if
+        that lies before the frontier of now: another beginning would spend its share of δ once more.
         """
         self._roster.check(origin, order)
         i = self.added
@@ -186,7 +187,7 @@ class WagerEngine:
         if order is not None:
             arms["order"][i] = self._take_order(order)
         if origin is Origin.MODEL and not role.ungauged:
-            arms["first"][i] = max(first_position, self.frontier)
+            arms["first"][i] = first_position or self.frontier
         if origin is Origin.GIVEN and self.settings.default and play.rules.default < 0:
             self._play = self._play._replace(rules=play.rules._replace(default=i))
         if not role.rank and not role.idle:
