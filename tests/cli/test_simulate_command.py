@@ -26,6 +26,17 @@ def test_a_table_and_what_to_make_of_it(capsys):
     assert "100%" in out
 
 
+def test_every_worker_can_be_kept_busy(capsys):
+    busy = []
+    for guesses in ("useful", "all"):
+        code, out, _ = run(
+            capsys, DATA, "--epsilon", "0.3", "--workers", "100", "--guesses", guesses, "--json"
+        )
+        assert code == 0
+        busy.append(json.loads(out)[0]["busy"])
+    assert busy[0] < 0.9 < busy[1]
+
+
 def test_json_and_files(capsys, tmp_path):
     target = tmp_path / "workers.csv"
     code, out, _ = run(capsys, DATA, "--epsilon", "0.3", "--workers", "1,4", "--json", "--out", str(target))

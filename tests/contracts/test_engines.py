@@ -75,7 +75,7 @@ class Unstoppable(Broken):
 
 class Greedy(Broken):
     def alter(self, engine):
-        return {"likely": lambda count: engine.likely(count + 1)}
+        return {"likely": lambda count, begun=(): engine.likely(count + 1, begun)}
 
 
 class Restless(Broken):

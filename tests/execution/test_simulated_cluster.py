@@ -51,6 +51,19 @@ def test_a_message_takes_time_both_ways():
     assert all_of(cluster(1, latency_s=0.5), [2.0, 3.0]) == {0: 3.0, 1: 7.0}
 
 
+def test_a_run_that_is_over_while_the_coordinator_is_busy_keeps_its_end():
+    """Ended by mistake, it would count as one that was stopped, and another answer might follow."""
+    backend = cluster(2, handling_s=5.0)
+    backend.submit(0, job(1.0))
+    backend.submit(1, job(3.0))
+    assert [number for number, _ in backend.wait()] == [0]
+    assert backend.now_s == 6.0
+    backend.cancel(1)
+    [(number, raw)] = backend.wait()
+    assert (number, raw.ending, raw.wall_s) == (1, Ending.EXITED, 3.0)
+    assert backend.account.run_s == 4.0
+
+
 def test_a_run_on_a_slower_worker_lasts_longer_but_counts_the_same():
     backend = cluster(1, speed_spread=0.5)
     heard_s = all_of(backend, [10.0])

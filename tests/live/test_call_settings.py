@@ -92,6 +92,7 @@ def test_a_seed_that_is_none_gives_the_same_run_again():
         ({"largest_captime": [1]}, "largest_captime must be a number"),
         ({"smallest_captime": 0}, "smallest_captime must be a positive number of seconds, or a text such as"),
         ({"cluster": 8}, "cluster must be a text"),
+        ({"guesses": "al"}, "there is no guesses 'al'; did you mean 'all'"),
         ({"options": [1]}, "options must be a dictionary"),
         ({"initial": {"step": 0.5}}, "initial must be a list of configurations"),
         ({"initial": ["step"]}, "each of initial must be a dictionary"),

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from live.simulated_scenarios import backend, make_scenario
-from utilitune.domain.stopping import Budget
+from live.simulated_scenarios import backend, behaviour, make_scenario
+from utilitune.domain import Guesses
+from utilitune.domain.stopping import EPSILON_REACHED, Budget
 from utilitune.errors import ScenarioError
+from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.hunting import Hunt, searcher_named
 from utilitune.live.nominating import Orders
 from utilitune.live.running import run_scenario, settings_of
@@ -293,3 +295,56 @@ def test_a_search_plans_with_the_time_of_the_first_start(tmp_path, monkeypatch):
     for time_s in (100.0, 300.0):
         go(replace(scenario, stop=StopRules(cpu_time_s=time_s)), tmp_path / "run")
     assert planned == [50.0, 50.0]
+
+
+def decided(folder):
+    """Who was nominated, and who was drawn, in this order; numbers depend on who was quicker."""
+    configurations, _, nominations = facts(folder)
+    nominated = [configurations[number][1] for number in nominations]
+    return nominated, [values for _, values, origin in configurations if origin is StoredOrigin.RANDOM]
+
+
+def filled(scenario, folder, guesses, workers=40, most=None):
+    """Make a run on as many workers; how many were busy whenever one had ended, on average."""
+    busy = []
+
+    class Watched(SimulatedBackend):
+        def wait(self, timeout_s=None):
+            busy.append(len(self._in_flight) / workers)
+            return super().wait(timeout_s)
+
+    scenario = replace(scenario, guesses=guesses, workers=workers)
+    settings = settings_of(scenario)
+    if most is not None:
+        settings = replace(settings, budget=Budget(max_runs=most))
+    result = run_scenario(scenario, folder, settings, backend=Watched(workers, behaviour))
+    return result, sum(busy) / len(busy)
+
+
+def test_guesses_decide_nothing_and_fill_every_slot_where_asked_for(tmp_path):
+    """Search and proof wait for each other at milestones: with all guesses, slots are filled then, too."""
+    scenario = searching(
+        tmp_path, options={"entropy": "fixed"}, stop=StopRules(epsilon=0.3, gamma=0.2, runs=20_000)
+    )
+    useful, some_busy = filled(scenario, tmp_path / "useful", Guesses.USEFUL)
+    every, all_busy = filled(scenario, tmp_path / "all", Guesses.ALL)
+    assert useful.stop_reason.code == every.stop_reason.code == EPSILON_REACHED
+    assert decided(tmp_path / "useful") == decided(tmp_path / "all")
+    assert useful.promise.epsilon == every.promise.epsilon
+    assert all_busy >= 0.95
+    assert some_busy < all_busy
+
+
+@pytest.mark.parametrize("first", Guesses)
+def test_a_run_goes_on_with_the_other_guesses(tmp_path, first):
+    scenario = searching(
+        tmp_path, options={"entropy": "fixed"}, stop=StopRules(epsilon=0.3, gamma=0.2, runs=20_000)
+    )
+    once, _ = filled(scenario, tmp_path / "once", first)
+    filled(scenario, tmp_path / "parts", first, most=300)
+    [other] = set(Guesses) - {first}
+    resumed, _ = filled(scenario, tmp_path / "parts", other)
+    assert resumed.promise == once.promise
+    assert decided(tmp_path / "parts") == decided(tmp_path / "once")
+    with closing(read_run_folder(tmp_path / "parts")) as store:
+        assert [session.settings["guesses"] for session in store.sessions()] == [first, other]

@@ -168,6 +168,7 @@ def test_other_settings_at_a_restart_put_proposals_behind_all_stored_runs(tmp_pa
     facts, configurations, _ = stored(tmp_path / "run")
     assert int(facts[FRESH_FROM]) == behind
     proposals = [each for each in configurations[len(before) :] if each.origin is StoredOrigin.MODEL]
+    assert proposals
     assert all(each.first_position >= behind for each in proposals)
 
 

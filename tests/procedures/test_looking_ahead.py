@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from procedures.wager.wager_games import CUTOFF_S, ENDLESS, UTILITY, settings, solver_runtimes
-from utilitune.domain import RunRequest
+from utilitune.domain import Guesses, RunRequest
 from utilitune.procedures.engine import BegunRun, Halt, Origin
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.looking_ahead import (
@@ -16,6 +16,7 @@ from utilitune.procedures.looking_ahead import (
     LATE_SHARE,
     OLD_AFTER,
     Endings,
+    EverySlot,
     Guess,
     LookAhead,
 )
@@ -62,13 +63,13 @@ class Busy:
 class Game:
     """An engine, and what looks ahead for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, guesses: Guesses = Guesses.USEFUL) -> None:
         self.matrix = solver_runtimes(ROWS, 300, seed=3)
         self.evidence = LiveEvidence(UTILITY, 300)
         self.engine = WagerEngine(self.evidence, UTILITY, settings(ROWS))
         for _ in range(ROWS):
             self.engine.add(Origin.RANDOM)
-        self.look = LookAhead(self.engine, self.evidence)
+        self.look = LookAhead(self.engine, self.evidence, guesses)
         self.busy = Busy()
 
     def end(self, request: RunRequest) -> None:
@@ -136,9 +137,10 @@ def test_a_needed_run_under_way_up_to_a_longer_captime_may_end_sooner():
     assert game.look.next_runs(1, game.busy, 0.0).enough == []
 
 
-@pytest.mark.parametrize("workers", [1, 7, 64])
-def test_the_state_does_not_depend_on_workers_or_on_who_ends_first(workers: int):
-    game, generator = Game(), np.random.default_rng(workers)
+@pytest.mark.parametrize("guesses", Guesses)
+@pytest.mark.parametrize("workers", [1, 7, 64, 400])
+def test_the_state_does_not_depend_on_workers_or_on_who_ends_first(workers: int, guesses: Guesses):
+    game, generator = Game(guesses), np.random.default_rng(workers)
     now_s, made = 0.0, 0
     while game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS:
         found = game.look.next_runs(workers, game.busy, now_s)
@@ -159,17 +161,76 @@ def test_the_state_does_not_depend_on_workers_or_on_who_ends_first(workers: int)
         assert made == alone.engine.progress().runs
 
 
-def test_imagined_outcomes_leave_no_trace():
+def played(rounds: int, guesses: Guesses = Guesses.USEFUL) -> Game:
+    """A game in which so many runs were made, one after the other, and the next one is needed."""
+    game = Game(guesses)
+    for _ in range(rounds):
+        assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+        game.busy.begin(game.engine.needed())
+        game.end(next(iter(game.busy.requests.values())))
+    assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
+    return game
+
+
+@pytest.mark.parametrize("imaginable", [True, False])
+@pytest.mark.parametrize("rounds", [0, 40, 400])
+@pytest.mark.parametrize("slots", [10, 100, 2000])
+def test_every_slot_gets_a_run_where_that_is_asked_for(slots: int, rounds: int, imaginable: bool):
+    game = played(rounds, Guesses.ALL)
+    game.evidence.imaginable = imaginable  # type: ignore[misc] -- if not, the engine plays no game ahead
+    for look in range(3):
+        found = game.look.next_runs(slots, game.busy, float(look))
+        game.busy.begin([*found.needed, *found.ahead])
+        assert len(game.busy) == slots
+        if look == 0:
+            assert found.needed == game.engine.needed(), "what is needed comes first"
+        for each in list(game.busy.requests.values())[1 :: max(2, slots // 5)]:
+            game.end(each)
+
+
+@pytest.mark.parametrize("rounds", [40, 400])
+def test_what_is_likely_to_be_of_use_is_listed_before_what_is_not(rounds: int):
+    game = played(rounds)
+    pairs = [
+        [(each.configuration, each.position) for each in game.engine.likely(SLOTS, begun)]
+        for begun in ([], EverySlot())
+    ]
+    useful, every = pairs
+    assert 0 < len(useful) < len(every) == SLOTS
+    assert every[: len(useful)] == useful
+
+
+def test_nothing_is_needed_of_an_engine_that_is_to_wait():
+    game = played(40, Guesses.ALL)
+    [needed] = game.engine.needed()
+    found = game.look.next_runs(50, game.busy, 0.0, waits=True)
+    assert found.needed == []
+    assert len(found.ahead) == 50
+    assert needed in [RunRequest(each.configuration, each.position, needed.captime_s) for each in found.ahead]
+
+
+def test_lists_end_where_all_runs_are_made():
+    game = Game(Guesses.ALL)
+    for configuration in range(ROWS):
+        for position in range(300):
+            game.evidence.record(configuration, position, 1.0, 1.0)
+    assert game.engine.advance(ENDLESS) is Halt.DONE
+    assert game.look.next_runs(50, game.busy, 0.0, waits=True) == ([], [], [])
+
+
+@pytest.mark.parametrize("begun", [list, EverySlot])
+def test_imagined_outcomes_leave_no_trace(begun: type):
     game = Game()
     for _ in range(40):
         assert game.engine.advance(ENDLESS) is Halt.NEEDS_RUNS
         game.busy.begin(game.engine.needed())
         game.end(next(iter(game.busy.requests.values())))
     game.engine.advance(ENDLESS)
-    game.engine.likely(100)  # makes room, once
+    game.engine.likely(100, begun())  # makes room, once
     arrays, state = game.evidence.arrays, game.engine.progress()
     before = [arrays.runtime_s.copy(), arrays.known_s.copy(), arrays.utility.copy()]
-    likely = game.engine.likely(100, [BegunRun(5, 4, CUTOFF_S, 3.0), BegunRun(59, 299, CUTOFF_S, 1.0)])
+    under_way = begun([BegunRun(5, 4, CUTOFF_S, 3.0), BegunRun(59, 299, CUTOFF_S, 1.0)])
+    likely = game.engine.likely(100, under_way)
     assert len(likely) > 20
     assert not any(game.evidence.knows(each) for each in likely)
     after = game.evidence.arrays
@@ -188,9 +249,9 @@ def test_a_game_of_imagination_is_not_begun_anew_for_every_configuration(monkeyp
     game.engine.advance(ENDLESS)
     begun, usual = [], foresight.foresee
 
-    def foresee(*given):
+    def foresee(*given, **also):
         begun.append(given)
-        return usual(*given)
+        return usual(*given, **also)
 
     monkeypatch.setattr(foresight, "foresee", foresee)
     assert len(game.engine.likely(10 * ROWS)) > ROWS

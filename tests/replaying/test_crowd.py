@@ -57,6 +57,39 @@ def test_other_procedures_do_too(recording: Recording, procedure: str):
     assert several.wall_s < alone.wall_s
 
 
+@pytest.mark.parametrize("procedure", ["wager", "oup"])
+def test_every_worker_is_kept_busy_where_that_is_asked_for(recording: Recording, procedure: str):
+    """Which runs are made beside those that are needed changes neither the answer nor its proof."""
+    spec = WAGER if procedure == "wager" else ProcedureSpec(procedure, epsilon=0.7)
+    alone, useful = simulate(recording, spec, [1, 100], PERFECT)
+    [filled] = simulate(recording, spec, [100], PERFECT, guesses="all")
+    for each in (useful, filled):
+        assert (each.best, each.epsilon, each.runs_needed) == (alone.best, alone.epsilon, alone.runs_needed)
+    assert filled.busy >= 0.95
+    assert filled.runs >= filled.runs_needed
+    if procedure == "wager":
+        assert useful.busy < filled.busy
+        assert filled.wall_s < useful.wall_s
+
+
+def test_guesses_that_there_are_not_are_refused(recording: Recording):
+    with pytest.raises(UsageError, match="there is no guesses 'some'"):
+        simulate(recording, WAGER, [4], guesses="some")
+
+
+@pytest.mark.parametrize("guesses", ["useful", "all"])
+def test_a_coordinator_that_lags_behind_changes_no_answer(guesses: str):
+    """Short runs end while results are handled; a thousand workers once needed other runs than one."""
+    short = Recording.of(
+        "synthetic:rows=60,columns=800,seed=1,median_s=0.005,cutoff_s=7.2", "log-laplace(k0=0.06)"
+    )
+    spec = ProcedureSpec(epsilon=0.2, captime0_s=0.001)
+    alone, crowd = simulate(
+        short, spec, [1, 300], Conditions(latency_s=0.005, handling_s=0.001), guesses=guesses
+    )
+    assert (crowd.best, crowd.epsilon, crowd.runs_needed) == (alone.best, alone.epsilon, alone.runs_needed)
+
+
 def test_a_set_that_grows_reaches_the_same_state(recording: Recording):
     spec = ProcedureSpec(epsilon=0.4, growth="adaptive")
     alone, several = simulate(recording, spec, [1, 8], PERFECT)

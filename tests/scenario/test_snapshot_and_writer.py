@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scenario.scenario_files import changed, write_files
-from utilitune.domain import RunStatus
+from utilitune.domain import Guesses, RunStatus
 from utilitune.errors import ScenarioError
 from utilitune.scenario import (
     CommandSpec,
@@ -53,6 +53,7 @@ def rich(path: Path) -> Scenario:
         memory_bytes=2**30,
         pause_memory_bytes=2**31,
         workers=3,
+        guesses=Guesses.ALL,
         procedure="coup",
         options={"doubling": "old", "schedule": [1, 2]},
     )

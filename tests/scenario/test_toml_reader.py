@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from scenario.scenario_files import changed, line_of, write_files
-from utilitune.domain import Measure, RunStatus
+from utilitune.domain import Guesses, Measure, RunStatus
 from utilitune.errors import ScenarioError
 from utilitune.scenario import (
     CommandSpec,
@@ -33,6 +33,7 @@ utility = "uniform(k0=5m)"
 measure = "wall"
 seed = 7
 workers = 2
+guesses = "all"
 parameters = "space.json"
 [target]
 command = ["./solver", "{instance}", "--time={captime}", "{parameters}"]
@@ -93,6 +94,7 @@ def test_a_small_scenario_and_its_defaults(path: Path):
     assert scenario.captime0_s == 0.01
     assert scenario.memory_bytes is None
     assert scenario.pause_memory_bytes is None
+    assert scenario.guesses is Guesses.USEFUL
     assert scenario.stop == StopRules()
     assert scenario.policy(RunStatus.CRASHED) is FailurePolicy.NEVER_FINISHES
 
@@ -123,7 +125,7 @@ def test_every_key_is_read(path: Path):
     assert scenario.stop == StopRules(0.02, 0.01, 3600, 90, 1000)
     assert scenario.delta == 0.1
     assert scenario.policy(RunStatus.CRASHED) is FailurePolicy.ABORT
-    assert (scenario.seed, scenario.workers) == (7, 2)
+    assert (scenario.seed, scenario.workers, scenario.guesses) == (7, 2, Guesses.ALL)
     assert (scenario.procedure, scenario.options) == ("coup", {"doubling": "new"})
     assert scenario.features == "features.csv"
 
@@ -307,6 +309,7 @@ MISTAKES = [
         "largest",
         "is below the smallest, 11 s",
     ),
+    ("[target]", 'guesses = "some"\n[target]', "guesses", "guesses is 'some', which is unknown"),
     ("largest_captime = 10", 'memory = "lots"', "memory", "no amount of memory"),
     ("largest_captime = 10", "pause_memory = 0", "pause_memory", "no amount of memory"),
     ("[limits]", "[promise]\ndelta = 1.5\n[limits]", "delta", "strictly between 0 and 1, not 1.5"),

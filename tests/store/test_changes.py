@@ -41,4 +41,4 @@ def test_what_changed_is_named(key: str, value: Any, text: str):
 
 
 def test_what_may_change_is_not_named():
-    assert changes(OLD, {**OLD, "name": "b", "stop": {}, "workers": 3}) == []
+    assert changes(OLD, {**OLD, "name": "b", "stop": {}, "workers": 3, "guesses": "all"}) == []

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.domain import Guesses
+
 if TYPE_CHECKING:
     from utilitune.domain.stopping import Budget
     from utilitune.scenario.model import Scenario
@@ -22,6 +24,16 @@ ClusterPlace = Annotated[
     ),
 ]
 """The option that names a cluster."""
+
+GuessesChoice = Annotated[
+    Guesses | None,
+    typer.Option(
+        help="Which runs are made before they are needed. useful: only those that are likely to be of use, "
+        "so some workers may wait. all: every free worker gets one, best first, which is sooner done and "
+        "wastes more.  [default: as in the scenario, or useful]"
+    ),
+]
+"""The option that says which runs are made ahead of need."""
 
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Runs at the same time.  [default: as in the scenario]")
@@ -52,6 +64,11 @@ def within(wall_time: str | None) -> Budget:
     if wall_time is None:
         return NO_LIMIT
     return Budget(max_wall_s=parse_duration(wall_time), audience=Audience.COMMAND_LINE)
+
+
+def guessing(scenario: Scenario, guesses: Guesses | None) -> Scenario:
+    """The scenario with these guesses, where some are named."""
+    return scenario if guesses is None else replace(scenario, guesses=guesses)
 
 
 def placed(scenario: Scenario, cluster: str | None, workers: int | None = None) -> Scenario:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import placed
+from utilitune.cli.clusters import guessing, placed
 from utilitune.cli.grouping import grouped
 from utilitune.cli.places import beside
 from utilitune.cli.run import GoalOptions, WayOptions, earlier_runs, work_with
@@ -51,7 +51,7 @@ def prove(
     """
     from utilitune.cli import understanding
 
-    told = placed(understanding.told(scenario), how.cluster, how.workers)
+    told = guessing(placed(understanding.told(scenario), how.cluster, how.workers), how.guesses)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
     found = read_configuration(configuration, told.space)
     check_procedure(settings.specification)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import ClusterPlace, placed
+from utilitune.cli.clusters import ClusterPlace, GuessesChoice, guessing, placed
 from utilitune.cli.grouping import grouped
 from utilitune.cli.places import default_folder
 
@@ -72,6 +72,7 @@ class WayOptions:
         typer.Option(help="Runs at the same time.  [default: as in the scenario, or one per core]"),
     ] = None
     cluster: ClusterPlace = None
+    guesses: GuessesChoice = None
     reuse: Annotated[
         Path | None,
         typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
@@ -111,7 +112,7 @@ def work_on(scenario: Path, place: Path, goals: GoalOptions, how: WayOptions | N
     from utilitune.cli import understanding
 
     how = how or WayOptions()
-    told = placed(understanding.told(scenario), how.cluster, how.workers)
+    told = guessing(placed(understanding.told(scenario), how.cluster, how.workers), how.guesses)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
     work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
 

@@ -12,6 +12,7 @@ from utilitune.cli.grouping import grouped
 from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, ProcedureOptions, without_meaning
 from utilitune.cli.terminal import say, say_json
 from utilitune.cli.texts import paragraphs, part_proved, proof_bar
+from utilitune.domain import Guesses
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from utilitune.execution.simulated_cluster import Conditions
     from utilitune.replaying.crowd import CrowdResult
 
-_CLUSTER = {"workers", "latency", "mtbf", "spot", "speed_spread", "handling"}
+_CLUSTER = {"workers", "latency", "mtbf", "spot", "speed_spread", "handling", "guesses"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,13 @@ class ClusterOptions:
     handling: Annotated[
         str, typer.Option(help="What the coordinator needs for each run that has ended, e.g. 300us.")
     ] = "0.3ms"
+    guesses: Annotated[
+        Guesses,
+        typer.Option(
+            help="Which runs are made before they are needed. useful: only those that are likely to be of "
+            "use, so some workers wait. all: every free worker gets one, best first."
+        ),
+    ] = Guesses.USEFUL
 
     def counts(self) -> list[int]:
         """The numbers of workers."""
@@ -111,7 +119,8 @@ def simulate(
 
     - *speed-up*: how much sooner than one worker; *efficiency*: speed-up per worker;
     - *useful*: seconds that one worker would have spent, divided by all seconds that were spent;
-    - *busy*: the part of the workers' time inside runs; they idle where nothing is worth a guess;
+    - *busy*: the part of the workers' time inside runs; they idle where nothing is worth a guess, unless
+      `--guesses all` says that every worker gets a run;
     - *coord.*: the part of the time in which the coordinator handles results; near 100 % all wait for it.
 
     For example:
@@ -152,6 +161,7 @@ def simulate(
             utility=options.utility and parse_utility(options.utility),
             budget=limits.budget(),
             seed=draws.drawn_by,
+            guesses=cluster.guesses,
             on_progress=told,
         )
     if output.out is not None:

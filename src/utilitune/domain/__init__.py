@@ -43,6 +43,17 @@ class Objective(StrEnum):
     ANYTIME = "anytime"
 
 
+class Guesses(StrEnum):
+    """Which runs workers make that nobody needs yet: speed on the clock against seconds of no use.
+
+    Only those that are likely to be of use, so that some workers may idle; or one for every worker that is
+    free, those of the best expected use first.
+    """
+
+    USEFUL = "useful"
+    ALL = "all"
+
+
 class RunStatus(StrEnum):
     """How a run ended."""
 

@@ -113,12 +113,13 @@ class _Event(Enum):
 
 
 class _Flight(NamedTuple):
-    """A job on a worker: since when it runs, what will come of it, and which event ends it."""
+    """A job on a worker: since when it runs, what will come of it, and which event ends it when."""
 
     worker: int
     began_s: float
     result: RawResult
     event: int
+    until_s: float
 
 
 class SimulatedCluster(ClosedInBlocks):
@@ -217,19 +218,22 @@ class SimulatedCluster(ClosedInBlocks):
         return ended
 
     def cancel(self, job_id: int) -> None:
-        """End a job now; its result comes out of `wait`."""
+        """End a job now; its result comes out of `wait`. One that is over by now keeps its own result."""
         if job_id in self._waiting:
             self._waiting.remove(job_id)
             heapq.heappush(self._arrived, (self.now_s, job_id, RawResult(Ending.CANCELLED, 0.0, 0.0)))
-        flight = self._flights.pop(job_id, None)
-        if flight is None:
-            return
+        flight = self._flights.get(job_id)
+        if flight is None or flight.until_s <= self.now_s:
+            return  # it has ended, or was lost, while the coordinator was at work
+        del self._flights[job_id]
         spent_s = max(0.0, (self.now_s - flight.began_s) * float(self._speed[flight.worker]))
         spent_s = min(spent_s, flight.result.wall_s)
         self._leave(flight, job_id, self.now_s, RawResult(Ending.CANCELLED, spent_s, spent_s))
 
     def close(self) -> None:
         """Forget every run; what those under way have spent stays in the account."""
+        while self._events and self._events[0][0] <= self.now_s:
+            self._happen(*heapq.heappop(self._events))
         for job_id in list(self._flights):
             self.cancel(job_id)
         self._events.clear()
@@ -267,8 +271,9 @@ class SimulatedCluster(ClosedInBlocks):
             ends_s = began_s + result.wall_s / float(self._speed[worker])
             lost_s = self._lost_at[worker]
             kind = _Event.LOST if lost_s < ends_s else _Event.ENDED
-            event = self._happens(min(lost_s, ends_s), kind, job_id)
-            self._flights[job_id] = _Flight(worker, began_s, result, event)
+            until_s = min(lost_s, ends_s)
+            event = self._happens(until_s, kind, job_id)
+            self._flights[job_id] = _Flight(worker, began_s, result, event, until_s)
 
     def _happens(self, at_s: float, kind: _Event, about: int) -> int:
         self._numbered += 1

@@ -41,6 +41,8 @@ class StopSettings(TypedDict, total=False):
         max_runs: Stop after this many runs.
         workers: Runs at the same time; the cores if left out.
         cluster: Where runs are made: "local:8", "tcp://host:8786" or a file; on this machine if left out.
+        guesses: Which runs are made before they are needed: "useful" ones, as far as can be told, or "all",
+            which gives every free worker one.
     """
 
     epsilon: float
@@ -50,6 +52,7 @@ class StopSettings(TypedDict, total=False):
     max_runs: int
     workers: int
     cluster: str
+    guesses: str
 
 
 class Settings(StopSettings, total=False):
@@ -202,6 +205,7 @@ _CHECKS: Mapping[str, Callable[[str, object], object]] = {
     "max_runs": _whole(1),
     "workers": _whole(1),
     "cluster": _text,
+    "guesses": _text,
     "name": _text,
     "test_instances": texts,
     "seeds_per_instance": _whole(1),

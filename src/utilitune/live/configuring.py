@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
-from utilitune.domain import DEFAULT_DELTA, Measure
+from utilitune.domain import DEFAULT_DELTA, Guesses, Measure
 from utilitune.errors import UsageError, did_you_mean
 from utilitune.errors.outside import user_path
 from utilitune.live.call_settings import CallSettings, StopSettings, checked, texts
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from utilitune.live.events import View
     from utilitune.live.result import RunResult
 
-Kind = TypeVar("Kind", Population, Measure)
+Kind = TypeVar("Kind", Guesses, Population, Measure)
 Space = ParameterSpace | Mapping[str, Any] | Path | str
 """Parameters: a space, tables as in a scenario file, or the parameter file of any tool."""
 
@@ -140,7 +140,8 @@ def _given_scenario(
     given = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
     stop = _stop_rules(settings, given.stop)
     workers, cluster = settings.get("workers", given.workers), settings.get("cluster", given.cluster)
-    return replace(given, stop=stop, workers=workers, cluster=cluster)
+    guesses = _choice("guesses", Guesses, settings.get("guesses", given.guesses))
+    return replace(given, stop=stop, workers=workers, cluster=cluster, guesses=guesses)
 
 
 def _scenario_from_objects(
@@ -186,6 +187,7 @@ def scenario_around(
         seed=settings.get("seed", DEFAULT_SEED),
         workers=settings.get("workers"),
         cluster=settings.get("cluster"),
+        guesses=_choice("guesses", Guesses, settings.get("guesses", Guesses.USEFUL)),
         procedure=settings.get("procedure", DEFAULT_PROCEDURE),
         options=settings.get("options", {}),
         initial=tuple(parameters.validate(values) for values in settings.get("initial", ())),

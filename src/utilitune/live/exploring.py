@@ -127,7 +127,7 @@ class Exploring:
         if (proved := self._choice.one_proved()) is not None:
             return Done(proved)
         if self.proof.spent_s >= self._meetings.limit_s:
-            return Make([])
+            return self.proof.meanwhile(room)
         step = self.proof.ask(room, self._meetings.limit_s)
         if isinstance(step, Done):
             self._finished = step = Done(self._choice.ending(step.reason))

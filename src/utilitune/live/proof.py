@@ -13,6 +13,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from utilitune.domain import Guesses
 from utilitune.live.asker import Again, Done, Join, Make, Wanted
 from utilitune.live.entrants import BegunRuns, Entrants, at
 from utilitune.live.first_start import fresh_from, settled
@@ -48,6 +49,7 @@ class Proof(Proved):
         evidence: What it reads.
         supply: Where its configurations come from.
         orders: Where the orders of nominees come from; None if there will be no nominees.
+        guesses: Which runs are made ahead of need.
     """
 
     def __init__(
@@ -56,11 +58,12 @@ class Proof(Proved):
         evidence: LiveEvidence,
         supply: ConfigurationSupply,
         orders: Orders | None = None,
+        guesses: Guesses = Guesses.USEFUL,
     ) -> None:
         super().__init__(engine, Entrants())
         self._orders = orders
         self._evidence = evidence
-        self._look_ahead = LookAhead(engine, evidence)
+        self._look_ahead = LookAhead(engine, evidence, guesses)
         self._supply = supply
         self._wanted = len(supply.given)
         self._taken = 0
@@ -167,9 +170,14 @@ class Proof(Proved):
             return Join(self._supply.joining(self._taken, self._wanted))
         return self._runs(room)
 
-    def _runs(self, room: Room) -> Make:
+    def meanwhile(self, room: Room) -> Make:
+        """What it is likely to need when it may go on, if every slot is to be filled; else nothing."""
+        return self._runs(room, waits=True) if self._look_ahead.fills else Make([])
+
+    def _runs(self, room: Room, *, waits: bool = False) -> Make:
         """What is needed, and where there is room for more, what is likely to be needed soon."""
-        found = self._look_ahead.next_runs(room.slots, BegunRuns(room, self._entrants), room.now)
+        begun = BegunRuns(room, self._entrants)
+        found = self._look_ahead.next_runs(room.slots, begun, room.now, waits=waits)
         stored = self._entrants.stored
         needed = [Wanted(stored(each)) for each in found.needed]
         ahead = [Wanted(stored(each), ahead=True) for each in found.ahead]
@@ -181,7 +189,13 @@ class Proof(Proved):
 
 
 def proof_of(
-    task: Task, specification: ProcedureSpec, store: Store, *, live: bool, orders: Orders | None = None
+    task: Task,
+    specification: ProcedureSpec,
+    store: Store,
+    *,
+    live: bool,
+    orders: Orders | None = None,
+    guesses: Guesses = Guesses.USEFUL,
 ) -> Proof:
     """The procedure of a task, with nothing known yet.
 
@@ -191,6 +205,7 @@ def proof_of(
         store: Where a warning is kept if a model cannot be had.
         live: Whether time passes: then a model is fitted in the background, else when it is asked.
         orders: Where the orders of nominees come from; None if there will be no nominees.
+        guesses: Which runs are made ahead of need.
     """
     evidence = task.evidence()
     spec = specification
@@ -205,4 +220,4 @@ def proof_of(
     if proposing is not None:
         proposing = replace(proposing, fresh_from=fresh_from(store, spec))
     supply = ConfigurationSupply(task.space, task.scenario.seed, task.given, proposing, listed=listed)
-    return Proof(engine, evidence, supply, orders)
+    return Proof(engine, evidence, supply, orders, guesses)

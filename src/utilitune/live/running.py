@@ -7,7 +7,7 @@ import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import Objective
+from utilitune.domain import Guesses, Objective
 from utilitune.domain.stopping import TARGET_FAILS
 from utilitune.errors import TargetError, UsageError
 from utilitune.errors.outside import shell_line
@@ -55,7 +55,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What a start of a run adds to its scenario; budget, ε, γ and workers may differ between two starts.
+    """What a start of a run adds to its scenario.
+
+    Budget, ε, γ, workers and guesses may differ between two starts.
 
     Attributes:
         specification: The procedure and its settings.
@@ -64,6 +66,7 @@ class RunSettings:
         earlier: Runs of an earlier run folder that count here too.
         search: How good configurations are looked for.
         found: A configuration found elsewhere that is to be proved, in place of a search.
+        guesses: Which runs are made ahead of need.
     """
 
     specification: ProcedureSpec
@@ -72,6 +75,7 @@ class RunSettings:
     earlier: EarlierRuns | None = None
     search: SearchRules = NO_SEARCH
     found: Assignment | None = None
+    guesses: Guesses = Guesses.USEFUL
 
     def terms(self) -> Terms:
         """The same for a live run."""
@@ -92,7 +96,12 @@ class RunSettings:
             "found": found,
             "budget_s": None if self.budget.max_time_s == math.inf else self.budget.max_time_s,
         }
-        return {"procedure": self.specification.plain(), "workers": self.workers, "search": search}
+        return {
+            "procedure": self.specification.plain(),
+            "workers": self.workers,
+            "search": search,
+            "guesses": self.guesses.value,
+        }
 
 
 def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSettings:
@@ -110,7 +119,7 @@ def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSetting
         population=scenario.population.value,
     )
     count = Task(scenario).worker_count(workers)
-    return RunSettings(specification, stop.budget(), count, search=scenario.search)
+    return RunSettings(specification, stop.budget(), count, search=scenario.search, guesses=scenario.guesses)
 
 
 def run_scenario(
@@ -220,12 +229,12 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
     begun = _begun_search(store, settings)
     spec, found = settings.specification, begun.get("found")
     if (begun["share"] == 0 and not found) or not _can_search(task):
-        return proof_of(task, spec, store, live=live)
+        return proof_of(task, spec, store, live=live, guesses=settings.guesses)
     searching = replace(spec, proposals=0.0, epsilon=None if found else spec.epsilon)
     orders = Orders.of(store, task.positions, spec.entropy)._replace(fresh_from=fresh_from(store, spec))
-    proof = proof_of(task, searching, store, live=live, orders=orders)
+    proof = proof_of(task, searching, store, live=live, orders=orders, guesses=settings.guesses)
     if proof.engine.takes_proposals() is None:
-        return proof_of(task, spec, store, live=live)
+        return proof_of(task, spec, store, live=live, guesses=settings.guesses)
     if found:
         hunt = Hunt(Found(task.space.default(), task.space.validate(found)), task.evidence(), 1)
         share = 0.5  # nothing is searched: all time goes to the proof

@@ -4,7 +4,8 @@ An engine names one run that its next step cannot do without. To keep more worke
 that it is likely to need (`Engine.likely`), the most likely first. Naming them takes time, so a list is used
 until it is too old. This decides only which runs are made, never what they prove.
 
-Four rules keep useless seconds few:
+Which of them are begun is the user's choice (`Guesses`): those that are likely to be of use, or one for every
+slot that is free. With the first, four rules keep useless seconds few:
 
 - **No more guesses than facts.** With n runs known, at most `FEWEST_BEGUN` + n/10 are under way. Guesses that
   rest on a few runs are bad ones: nobody good is known yet, so captimes are too long.
@@ -14,6 +15,10 @@ Four rules keep useless seconds few:
   and one that is used up, when an eighth of the runs under way have ended.
 - **Looking ahead must not keep the coordinator from its work**: it takes at most a fifth of its time,
   a few rounds for each list aside.
+
+With the second, the first rule is left aside, the engine names less and less likely runs until there are
+enough (`EverySlot`), and where it has no more of them to name, those it has named go on with their next
+instances.
 """
 
 from __future__ import annotations
@@ -24,10 +29,10 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from utilitune.domain import RunRequest
+from utilitune.domain import Guesses, RunRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from utilitune.procedures.engine import BegunRun, Engine
     from utilitune.procedures.evidence import LiveEvidence
@@ -56,6 +61,10 @@ MANY_SLOTS = 32
 """With more slots than this, guesses are begun with longer captimes than expected, and lists are longer than
 this, so that an engine knows that not every slot must be filled."""
 
+SPARE_SHARE = 0.5
+"""Where every slot is to be filled, a list is longer than there are slots by so much: runs end while it is in
+use."""
+
 LATE_SHARE = 0.5
 """A run that goes on for so much longer than it was to be ended at is one that nobody ends for us."""
 
@@ -69,6 +78,15 @@ class Guess(RunRequest):
     """
 
     longest_s: float
+
+
+class EverySlot(tuple["BegunRun", ...]):
+    """The runs under way, for an engine that shall name a run for every slot, likely or not.
+
+    An engine that names as many as it can anyway need not tell it from any other sequence.
+    """
+
+    __slots__ = ()
 
 
 class NextRuns(NamedTuple):
@@ -105,38 +123,48 @@ class LookAhead:
     Args:
         engine: The procedure that works on the evidence.
         evidence: What it reads.
+        guesses: Which runs are made ahead of need.
     """
 
-    def __init__(self, engine: Engine, evidence: LiveEvidence) -> None:
+    def __init__(self, engine: Engine, evidence: LiveEvidence, guesses: Guesses = Guesses.USEFUL) -> None:
         self._engine = engine
         self._evidence = evidence
+        self._guesses = guesses
         self._listed: deque[RunRequest] = deque()
         self._heard = 0
         self._listed_at = 0
         self._listed_for = 0
         self._next_at_s = -math.inf
         self._endings = Endings(evidence)
+        self._last: dict[int, RunRequest] = {}
 
     def hear(self) -> None:
         """A run has ended, and the evidence knows of it."""
         self._heard += 1
 
-    def next_runs(self, slots: int, begun: Begun, now_s: float) -> NextRuns:
+    @property
+    def fills(self) -> bool:
+        """Whether every slot gets a run."""
+        return self._guesses is Guesses.ALL
+
+    def next_runs(self, slots: int, begun: Begun, now_s: float, *, waits: bool = False) -> NextRuns:
         """What to begin now, and what may end.
 
         Args:
             slots: How many runs can be under way together.
             begun: Those that are.
             now_s: The time on any clock, in seconds.
+            waits: Whether the engine is not to go on for now, so that nothing is needed.
         """
         found = NextRuns([], [], [])
-        for each in self._evidence.lacking(self._engine.needed()):
+        for each in self._evidence.lacking([] if waits else self._engine.needed()):
             captime_s = begun.captime_of(each.configuration, each.position)
             if captime_s is None:
                 found.needed.append(each)
             elif self._evidence.imaginable and captime_s > each.captime_s:
                 found.enough.append(each)
-        most = min(slots, int(FEWEST_BEGUN + BEGUN_PER_KNOWN * self._heard))
+        few = int(FEWEST_BEGUN + BEGUN_PER_KNOWN * self._heard)
+        most = slots if self.fills else min(slots, few)
         room = most - len(begun) - len(found.needed)
         if room > 0 or slots > MANY_SLOTS:
             self._renew(most, slots, begun, now_s)
@@ -156,13 +184,49 @@ class LookAhead:
             return
         before = self._engine.imagined_rounds
         under_way = begun.runs()
-        count = max(most, MANY_SLOTS + 1) if slots > MANY_SLOTS else most
-        self._listed = deque(self._evidence.lacking(self._engine.likely(count, under_way)))
+        listed = self._full(slots, under_way) if self.fills else self._few(most, slots, under_way)
+        self._listed = deque(listed)
         self._endings.renew(self._listed, under_way, now_s)
         self._listed_at, self._listed_for = self._heard, slots
         rounds = self._engine.imagined_rounds - before
         took_s = max(0, rounds - FREE_ROUNDS) * ROUND_S
         self._next_at_s = now_s + took_s * (1.0 - TIME_SHARE) / TIME_SHARE
+
+    def _few(self, most: int, slots: int, under_way: Sequence[BegunRun]) -> list[RunRequest]:
+        """The runs that are likely to be of use; few slots are all filled, since guesses are good there."""
+        if slots <= MANY_SLOTS:
+            return self._evidence.lacking(self._engine.likely(most, EverySlot(under_way)))
+        return self._evidence.lacking(self._engine.likely(max(most, MANY_SLOTS + 1), under_way))
+
+    def _full(self, slots: int, under_way: Sequence[BegunRun]) -> list[RunRequest]:
+        """A run for every slot and some to spare, those of the best expected use first."""
+        count = slots + math.ceil(SPARE_SHARE * slots)
+        named = self._engine.likely(count, EverySlot(under_way))
+        return self._evidence.lacking([*named, *self._further(named, count - len(named))])
+
+    def _further(self, named: Sequence[RunRequest], count: int) -> list[RunRequest]:
+        """Up to `count` unknown runs on the next instances of those who were named, one of each in turn.
+
+        Those named now come before those who were named for earlier lists.
+        """
+        for each in named:
+            last = self._last.pop(each.configuration, each)
+            position = max(each.position, last.position)
+            self._last[each.configuration] = RunRequest(each.configuration, position, each.captime_s)
+        now = dict.fromkeys(each.configuration for each in named)
+        line = deque(self._last[each] for each in [*now, *(each for each in self._last if each not in now)])
+        found: list[RunRequest] = []
+        while line and len(found) < count:
+            last = line.popleft()
+            following = RunRequest(last.configuration, last.position + 1, last.captime_s)
+            if following.position >= self._evidence.positions:
+                continue
+            if self._evidence.knows(following):
+                line.appendleft(following)
+            else:
+                found.append(following)
+                line.append(following)
+        return found
 
     def _take(self, room: int, found: NextRuns, begun: Begun) -> None:
         """Take runs that are neither known, nor under way, nor needed; they stay listed until they are."""

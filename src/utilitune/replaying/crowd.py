@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from utilitune.domain import Measure, Progress, RunRequest
+from utilitune.domain import Guesses, Measure, Progress, RunRequest
 from utilitune.domain.stopping import UNLIMITED_RUNS, Budget, LogSpacing
-from utilitune.errors import UsageError
+from utilitune.errors import UsageError, did_you_mean
 from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.simulated import SimulatedRun
 from utilitune.execution.simulated_cluster import Conditions, SimulatedCluster
@@ -110,6 +110,7 @@ def simulate(
     utility: Utility | str | None = None,
     budget: Budget | None = None,
     seed: int | None = 0,
+    guesses: Guesses | str = Guesses.USEFUL,
     on_progress: Callable[[int, Progress], None] | None = None,
 ) -> list[CrowdResult]:
     """Let a procedure work on recorded runtimes with different numbers of workers.
@@ -122,6 +123,7 @@ def simulate(
         utility: The utility function; ``log-laplace(k0=60)`` if left out.
         budget: When to end although the procedure could go on; wall-clock time is that of the virtual clock.
         seed: Seed of the random orders of instances and configurations; None takes both as stored.
+        guesses: Which runs are made ahead of need: "useful" ones, or "all", which keeps every worker busy.
         on_progress: Called now and then with the number of workers and where the procedure stands.
 
     Example:
@@ -146,10 +148,18 @@ def simulate(
     warm_up(spec, recording.utility)
     found = {}
     for count in dict.fromkeys([1, *workers]):
-        crowd = _Crowd(recording, spec, count, conditions or Conditions())
+        cluster = _Place(count, conditions or Conditions(), _guesses(guesses))
+        crowd = _Crowd(recording, spec, cluster)
         found[count] = crowd.work(budget or Budget(), on_progress)
     alone_s = found[1].wall_s
     return [_compared(found[count], alone_s) for count in workers]
+
+
+def _guesses(name: str) -> Guesses:
+    try:
+        return Guesses(name)
+    except ValueError:
+        raise UsageError(f"there is no guesses {name!r}; {did_you_mean(name, list(Guesses))}") from None
 
 
 def _specification(spec: ProcedureSpec, recording: Recording) -> ProcedureSpec:
@@ -166,14 +176,20 @@ def _compared(found: CrowdResult, alone_s: float) -> CrowdResult:
     return replace(found, speed_up=speed_up, efficiency=speed_up / found.workers)
 
 
+class _Place(NamedTuple):
+    """Where runs are made: by how many workers, under which conditions, and with which guesses."""
+
+    workers: int
+    conditions: Conditions
+    guesses: Guesses
+
+
 class _Crowd:
     """One simulation: a procedure, its evidence, and a cluster that makes its runs."""
 
-    def __init__(
-        self, recording: Recording, spec: ProcedureSpec, workers: int, conditions: Conditions
-    ) -> None:
+    def __init__(self, recording: Recording, spec: ProcedureSpec, place: _Place) -> None:
         self._recording = recording
-        self._workers = workers
+        self._workers = place.workers
         matrix = recording.matrix
         self._runtimes_s = matrix.runtimes_s[recording.rows] if _is_small(matrix) else matrix.runtimes_s
         self._rows = range(matrix.rows) if _is_small(matrix) else recording.rows.tolist()
@@ -182,8 +198,8 @@ class _Crowd:
         self._engine: Engine = build_engine(
             spec, self._evidence, recording.utility, configurations=spec.set_size()
         )
-        self._look_ahead = LookAhead(self._engine, self._evidence)
-        self._cluster = SimulatedCluster(workers, self._behaves, conditions)
+        self._look_ahead = LookAhead(self._engine, self._evidence, place.guesses)
+        self._cluster = SimulatedCluster(place.workers, self._behaves, place.conditions)
         self._begun = _BegunJobs(self._cluster)
         self._next_job = 0
         self._own_s = 0.0

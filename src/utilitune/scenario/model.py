@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import (
     DEFAULT_DELTA,
+    Guesses,
     Measure,
     Objective,
     RunStatus,
@@ -289,6 +290,7 @@ class Scenario:
         seed: What every random choice follows from.
         workers: How many runs at once; None means one per core.
         cluster: Where runs are made, see `utilitune.scenario.cluster_reader`; None means on this machine.
+        guesses: Which runs are made ahead of need.
         procedure: Name of the procedure.
         options: Its options.
         features: A file of instance features, relative to the scenario's folder, or a command with
@@ -317,6 +319,7 @@ class Scenario:
     seed: int = DEFAULT_SEED
     workers: int | None = None
     cluster: str | None = None
+    guesses: Guesses = Guesses.USEFUL
     procedure: str = DEFAULT_PROCEDURE
     options: Mapping[str, Any] = field(default_factory=dict)
     features: str | tuple[str, ...] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, TypeVar
 
-from utilitune.domain import Measure, Objective
+from utilitune.domain import Guesses, Measure, Objective
 from utilitune.errors import ScenarioError, UtilityError, did_you_mean
 from utilitune.errors.outside import is_file, number_in
 from utilitune.scenario.model import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from utilitune.scenario.model import Scenario
     from utilitune.scenario.source import Table
 
-Kind = TypeVar("Kind", Measure, Population, FailurePolicy, Objective, Goal)
+Kind = TypeVar("Kind", Guesses, Measure, Population, FailurePolicy, Objective, Goal)
 
 
 def choice(table: Table, key: str, kind: type[Kind]) -> Kind | None:

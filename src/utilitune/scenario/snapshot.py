@@ -3,8 +3,8 @@
 The fingerprint covers what gives a run its meaning: target, space, training instances (their names and
 the SHA-256 of the content of every file), population, utility, measure, captimes, memory limit,
 policies, δ, seed, procedure, the configurations to try first, and how qualities count. It leaves out what may
-change between two starts of one run: name, folder, stop rules, workers, cluster, test instances, features and
-how good configurations are looked for.
+change between two starts of one run: name, folder, stop rules, workers, cluster, guesses, test instances,
+features and how good configurations are looked for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import Measure, Objective, RunStatus
+from utilitune.domain import Guesses, Measure, Objective, RunStatus
 from utilitune.errors import ScenarioError
 from utilitune.scenario.fingerprints import Fingerprint
 from utilitune.scenario.model import (
@@ -77,6 +77,7 @@ def to_snapshot(scenario: Scenario) -> dict[str, Any]:
         "initial": [dict(assignment) for assignment in scenario.initial],
         "search": asdict(scenario.search),
         **({} if scenario.cluster is None else {"cluster": scenario.cluster}),
+        **({} if scenario.guesses is Guesses.USEFUL else {"guesses": scenario.guesses.value}),
         **(
             {} if scenario.pause_memory_bytes is None else {"pause_memory_bytes": scenario.pause_memory_bytes}
         ),
@@ -124,6 +125,7 @@ def _restored(snapshot: Mapping[str, Any]) -> Scenario:
         quality=_quality_from_plain(snapshot.get("quality")),
         search=SearchRules(**snapshot.get("search", {"share": 0.0})),
         cluster=snapshot.get("cluster"),
+        guesses=Guesses(snapshot.get("guesses", Guesses.USEFUL)),
         pause_memory_bytes=snapshot.get("pause_memory_bytes"),
     )
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import DEFAULT_DELTA, SMALLEST_DELTA, Measure, RunStatus
+from utilitune.domain import DEFAULT_DELTA, SMALLEST_DELTA, Guesses, Measure, RunStatus
 from utilitune.errors import Mistakes, ScenarioError, UtilituneError
 from utilitune.errors.outside import is_file
 from utilitune.scenario.instance_reader import read_instances
@@ -107,6 +107,7 @@ class _NativeReader:
             "_seed",
             "_workers",
             "_cluster",
+            "_guesses",
             "_features",
             "_initial",
             "_procedure",
@@ -143,6 +144,7 @@ class _NativeReader:
             seed=self._seed,
             workers=self._workers,
             cluster=self._cluster,
+            guesses=self._guesses,
             features=self._features,
             initial=self._initial,
             quality=self._quality,
@@ -200,6 +202,10 @@ class _NativeReader:
     @cached_property
     def _cluster(self) -> str | None:
         return self._top.text("cluster")
+
+    @cached_property
+    def _guesses(self) -> Guesses:
+        return choice(self._top, "guesses", Guesses) or Guesses.USEFUL
 
     @cached_property
     def _features(self) -> str | tuple[str, ...] | None:

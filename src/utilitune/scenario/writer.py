@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from utilitune.domain import Objective
+from utilitune.domain import Guesses, Objective
 from utilitune.errors import ScenarioError
 from utilitune.scenario.model import (
     DEFAULT_PROCEDURE,
@@ -117,9 +117,11 @@ def _quality(quality: QualityRules | None) -> list[str]:
 def _workers(scenario: Scenario) -> list[str]:
     lines = _lines([("workers", scenario.workers)])
     place = _lines([("cluster", scenario.cluster)])
+    guesses = _lines([("guesses", None if scenario.guesses is Guesses.USEFUL else scenario.guesses.value)])
     return [
         *(["# How many runs are made at once.", *lines] if lines else []),
         *(["# Where they are made.", *place] if place else []),
+        *(["# Every free worker gets a run, likely to be of use or not.", *guesses] if guesses else []),
     ]
 
 

@@ -9,7 +9,18 @@ from utilitune.errors.outside import clipped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-FREE = ("name", "directory", "stop", "workers", "cluster", "test", "features", "search", "pause_memory_bytes")
+FREE = (
+    "name",
+    "directory",
+    "stop",
+    "workers",
+    "cluster",
+    "guesses",
+    "test",
+    "features",
+    "search",
+    "pause_memory_bytes",
+)
 """Parts of a scenario that may change between two starts of one run."""
 
 _WORDS = {

@@ -17,6 +17,7 @@ import numpy as np
 from utilitune.data import RuntimeMatrix
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence, is_known
+from utilitune.procedures.looking_ahead import EverySlot
 from utilitune.testing.base import ContractError, Suite, expect
 from utilitune.utility import parse_utility
 
@@ -238,7 +239,7 @@ class _Game:
         needed = self.engine.needed()
         expect(needed, "it needs runs but names none")
         count = self._chance.choice([0, 3, 10])
-        likely = self.engine.likely(count)
+        likely = self.engine.likely(count, self._chance.choice([(), EverySlot()]))
         expect(len(likely) <= count, f"asked for {count} likely runs, it named {len(likely)}")
         for request in [*needed, *likely]:
             self._check(request)

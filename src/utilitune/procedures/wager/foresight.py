@@ -8,6 +8,10 @@ proof. The further a game goes, the more it rests on imagined outcomes. So it en
 for each configuration (for `ROUNDS_AHEAD` of them at the most) and half as many more as were played in
 earnest: while everybody waits for one long run, guesses must end somewhere.
 
+Where every slot is to be filled (`EverySlot`), the game goes on until it has as many runs as are wanted, past
+the ε that is asked for if need be: reality may fall behind it. What the rules above would leave out comes
+after everything else.
+
 Imagined outcomes stand in the evidence while the game is played and are taken out before it returns. They
 decide which runs are made ahead of need, and nothing else: no bound is ever computed from them.
 """
@@ -21,7 +25,7 @@ import numpy as np
 
 from utilitune.domain.compiled import compiled
 from utilitune.procedures.evidence import LiveEvidence, is_known
-from utilitune.procedures.looking_ahead import Guess
+from utilitune.procedures.looking_ahead import EverySlot, Guess
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.captimes import interval_of
 from utilitune.procedures.wager.observation import run_index
@@ -66,11 +70,18 @@ turns out too short is repeated from the beginning, while one that turns out too
 FEW = 32
 """Where no more runs are wanted than this and fewer are foreseen, those next in line make up for it."""
 
+FULL_ROUNDS = 2000
+FULL_ROUNDS_PER_RUN = 4
+"""Where every slot is to be filled, a game goes on for at most `FULL_ROUNDS` + `FULL_ROUNDS_PER_RUN` · c
+rounds, with c the runs that are wanted. Rounds on runs that are known take time and bring nothing."""
+
 ENDLESS_ROUNDS = 1 << 60
 """A number of rounds that no game reaches."""
 
 ROOM_AHEAD = 8
-"""The evidence is given places for so many runs of a configuration more than twice as many as it has had."""
+FULL_ROOM_AHEAD = 64
+"""The evidence is given places for so many runs of a configuration more than twice as many as it has had; the
+second number is for games that fill every slot."""
 
 ENDED, NO_PLACE, NO_ARENA = range(3)
 """Why a game ended: it has found enough or is over; the evidence, or the arena, has no place for a run."""
@@ -122,14 +133,19 @@ class Foreseen(NamedTuple):
         return found
 
 
-def make_room(evidence: LiveEvidence, arms: NDArray[np.void]) -> None:
+def make_room(evidence: LiveEvidence, arms: NDArray[np.void], ahead: int = ROOM_AHEAD) -> None:
     """Make room for as many runs of each arm as are likely to be imagined.
+
+    Args:
+        evidence: Where the room is made.
+        arms: The arms, with the runs that each has had.
+        ahead: How many more than twice as many runs get a place.
 
     A game that meets a run without a place begins anew, and with many workers there would be many such.
     """
     evidence.reserve(int(arms["row"].max()), 0)
     room = evidence.arrays.room
-    wanted = np.minimum(arms["first"] + 2 * arms["runs"] + ROOM_AHEAD, evidence.positions)
+    wanted = np.minimum(arms["first"] + 2 * arms["runs"] + ahead, evidence.positions)
     for i in np.flatnonzero(wanted > room[arms["row"]]).tolist():
         evidence.reserve(int(arms["row"][i]), int(wanted[i]) - 1)
 
@@ -178,12 +194,14 @@ class Start(NamedTuple):
         leader: The arm that leads.
         next_aim_at: The round after which its aim is set anew.
         last_round: The round after which the game ends at the latest.
+        fills: Whether as many runs are wanted as there are, likely or not.
     """
 
     present: int
     leader: int
     next_aim_at: int
     last_round: int
+    fills: bool = False
 
 
 @compiled
@@ -275,10 +293,18 @@ def _is_likely(play: Play, ledger: Ledger, i: int, start: Start) -> bool:
 def _play_on(
     play: Play, start: Start, begun: UnderWay, ledger: Ledger, found: NDArray[np.int64]
 ) -> tuple[int, int]:
-    """Play until as many runs were imagined as `found` has columns; how many are in it, and why it ended."""
+    """Play until as many runs were imagined as `found` has columns; how many are in it, and why it ended.
+
+    What is not likely is left out, or put behind everything else where every slot is to be filled.
+    """
     standing, have, imagined, why = play.standing, 0, 0, ENDED
+    last = found.shape[1] - 1
+    aside = 0
     _watch(play, ledger, begun)
-    while imagined < found.shape[1] and standing.answer_epsilon > play.rules.epsilon:
+    while imagined < found.shape[1]:
+        proved = standing.answer_epsilon <= play.rules.epsilon
+        if proved and not start.fills:
+            break
         if standing.rounds >= start.last_round or not choose(play, start.present):
             break
         i, position, level = standing.chosen_arm, standing.chosen_position, standing.chosen_level
@@ -287,11 +313,17 @@ def _play_on(
             break
         row = play.arms[i].row
         if not is_known(play.evidence, row, position, play.grid.captime_s[level]):
-            found[0, have], found[1, have], found[2, have] = row, position, level
+            likely = not proved and _is_likely(play, ledger, i, start)
             if not _has_place(play, row, position):
-                have, why = have + 1, NO_PLACE
+                found[0, have], found[1, have], found[2, have] = row, position, level
+                have, aside, why = have + 1, 0, NO_PLACE
                 break
-            have += _is_likely(play, ledger, i, start)
+            if likely:
+                found[0, have], found[1, have], found[2, have] = row, position, level
+                have += 1
+            elif start.fills:
+                found[0, last - aside], found[1, last - aside], found[2, last - aside] = row, position, level
+                aside += 1
             imagined += 1
             ledger.imagined[i] += 1
             run = run_index(play, i, position)
@@ -299,18 +331,23 @@ def _play_on(
             _imagine(play, i, run, ledger.imagined[i])
         commit(play, start.present)
     _put_back(play, ledger)
-    return have, why
+    found[:, have : have + aside] = found[:, last - aside + 1 :][:, ::-1].copy()
+    return have + aside, why
 
 
-def _start(play: Play, present: int, count: int) -> Start:
+def _start(play: Play, present: int, count: int, *, fills: bool) -> Start:
     """Where a game begins in which `count` runs are wanted."""
     standing = play.standing
-    ahead = min(present, ROUNDS_AHEAD) + int(ROUNDS_PER_ROUND * standing.rounds)
-    ahead = ahead if count > FEW else ENDLESS_ROUNDS
-    return Start(present, int(standing.leader), int(standing.next_aim_at), int(standing.rounds) + ahead)
+    ahead = ENDLESS_ROUNDS
+    if fills:
+        ahead = FULL_ROUNDS + FULL_ROUNDS_PER_RUN * count
+    elif count > FEW:
+        ahead = min(present, ROUNDS_AHEAD) + int(ROUNDS_PER_ROUND * standing.rounds)
+    last_round = int(standing.rounds) + ahead
+    return Start(present, int(standing.leader), int(standing.next_aim_at), last_round, fills)
 
 
-def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
+def foresee(play: Play, present: int, begun: UnderWay, count: int, *, fills: bool = False) -> Foreseen:
     """Play on until `count` unknown runs were imagined, ε is proved, nothing is left or it leads too far.
 
     Args:
@@ -318,6 +355,7 @@ def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
         present: How many configurations there are.
         begun: The runs under way.
         count: How many runs are imagined at the most.
+        fills: Whether that many are wanted, likely or not.
     """
     size = count + begun.position.size
     ledger = Ledger(
@@ -328,11 +366,11 @@ def foresee(play: Play, present: int, begun: UnderWay, count: int) -> Foreseen:
         np.ascontiguousarray(play.arms["runs"]),
     )
     found = np.empty((3, count), dtype=np.int64)
-    have, why = _play_on(play, _start(play, present, count), begun, ledger, found)
+    have, why = _play_on(play, _start(play, present, count, fills=fills), begun, ledger, found)
     return Foreseen(found[0, :have], found[1, :have], found[2, :have], why)
 
 
-class Guesses(NamedTuple):
+class Likely(NamedTuple):
     """What a look ahead has found.
 
     Attributes:
@@ -354,20 +392,22 @@ def look_ahead(
     present: int,
     begun: Sequence[BegunRun],
     count: int,
-) -> Guesses:
+) -> Likely:
     """Play on in imagination; where something outgrows its place, make more room and begin anew."""
-    under_way, rounds = UnderWay.of(begun), 0
+    under_way, rounds, fills = UnderWay.of(begun), 0, isinstance(begun, EverySlot)
     if isinstance(evidence, LiveEvidence):
-        make_room(evidence, play.arms[:present])
+        make_room(evidence, play.arms[:present], FULL_ROOM_AHEAD if fills else ROOM_AHEAD)
     while True:
         play = play._replace(evidence=evidence.arrays)
         imagined = copied(play)
-        found = foresee(imagined, present, under_way, count)
+        found = foresee(imagined, present, under_way, count, fills=fills)
         rounds += int(imagined.standing.rounds - play.standing.rounds)
         if found.why == ENDED:
             runs = found.requests(play.grid.captime_s)
-            return Guesses(play, rounds, runs, len(runs) >= count or count > FEW)
+            return Likely(play, rounds, runs, len(runs) >= count or (count > FEW and not fills))
         if found.why == NO_ARENA:
             play = with_longer_arena(play)
         elif isinstance(evidence, LiveEvidence):
             evidence.reserve(int(found.configuration[-1]), int(found.position[-1]))
+            if fills:  # others come near their limits, too
+                make_room(evidence, imagined.arms[:present], FULL_ROOM_AHEAD)
