@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utilitune.domain import Measure
-from utilitune.execution.backend import Job, Limits
+from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.local import LocalBackend
 from utilitune.targets.base import Command, RawResult
 
@@ -155,8 +155,8 @@ def _command(*argv: str) -> Command:
     return Command(argv)
 
 
-def _limits(captime_s: float) -> Limits:
-    return Limits(Measure.CPU, captime_s, wall_limit_s=600.0)
+def _limits(captime_s: float) -> RunLimits:
+    return RunLimits(Measure.CPU, captime_s, wall_limit_s=600.0)
 
 
 def _run(backend: LocalBackend, command: Command, captime_s: float) -> RawResult:

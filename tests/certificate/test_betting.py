@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from utilitune.certificate import betting
-from utilitune.certificate.shares import Shares
+from utilitune.certificate.shares import StatedShares
 from utilitune.procedures.bounds import betting as procedure
 from utilitune.procedures.bounds.paired import difference_bound
 from utilitune.procedures.wager.shares import (
@@ -32,7 +32,7 @@ def test_the_bets_are_the_same():
 @pytest.mark.parametrize("default", [False, True])
 @pytest.mark.parametrize("fixed", [0, 1, 2, 50, 100, 101, 2000])
 def test_the_shares_are_the_same(fixed, default):
-    checked = Shares(0.07, fixed, default=default, given=True, chosen=True)
+    checked = StatedShares(0.07, fixed, default=default, given=True, chosen=True)
     played = fixed_shares(0.07, fixed, default=default) if fixed else growing_shares(0.07, default=default)
     for kind in ("lower", "upper", "paired"):
         assert checked.part(kind) == pytest.approx(getattr(played, kind))
@@ -49,7 +49,7 @@ def test_the_shares_are_the_same(fixed, default):
 @pytest.mark.parametrize("chosen", [False, True])
 @pytest.mark.parametrize("size", [1, 2, 9, 50])
 def test_the_shares_of_a_listed_space_are_the_same(size, chosen):
-    checked = Shares(0.07, 0, default=True, given=True, chosen=chosen, listed=size)
+    checked = StatedShares(0.07, 0, default=True, given=True, chosen=chosen, listed=size)
     played, weights = fixed_shares(0.07, size, default=True), Weights.of_listed(size, chosen=chosen)
     for kind in ("lower", "upper", "paired"):
         assert checked.part(kind) == pytest.approx(getattr(played, kind))

@@ -6,7 +6,7 @@ import pytest
 
 from certificate.certified_runs import by_time, claiming, made, resealed
 from utilitune.certificate import verify
-from utilitune.certificate.shares import SCHEDULES, Shares, announced_draws
+from utilitune.certificate.shares import SCHEDULES, StatedShares, announced_draws
 from utilitune.procedures import growth
 from utilitune.procedures.wager.growth import GammaGrid
 from utilitune.procedures.wager.shares import fixed_shares, growing_shares, upper_threshold
@@ -15,8 +15,8 @@ from utilitune.scenario.model import StopRules
 DELTAS = (0.01, 0.05, 0.2)
 
 
-def of_run(delta: float, *, fixed: int = 0, schedule: str = "") -> Shares:
-    return Shares(delta, fixed, default=True, given=True, chosen=True, schedule=schedule)
+def of_run(delta: float, *, fixed: int = 0, schedule: str = "") -> StatedShares:
+    return StatedShares(delta, fixed, default=True, given=True, chosen=True, schedule=schedule)
 
 
 def test_every_schedule_is_known_to_the_checker():
@@ -49,7 +49,7 @@ def test_other_sets_have_the_same_shares(size: int, delta: float):
 def test_an_announced_gamma_has_the_same_draws_and_shares(gamma: float, delta: float):
     point = GammaGrid(delta, gamma).announced_point
     assert announced_draws(delta, gamma) == point.draws
-    checked = Shares(delta, 0, default=True, given=True, chosen=True, announced=point.draws)
+    checked = StatedShares(delta, 0, default=True, given=True, chosen=True, announced=point.draws)
     played = growing_shares(delta, default=True, announced=point.draws)
     assert_same(checked, played)
     after = played._replace(reached=True)
@@ -58,7 +58,7 @@ def test_an_announced_gamma_has_the_same_draws_and_shares(gamma: float, delta: f
         assert threshold == pytest.approx(upper_threshold(after, rank))
 
 
-def assert_same(checked: Shares, played) -> None:
+def assert_same(checked: StatedShares, played) -> None:
     assert checked.part("lower") == pytest.approx(played.lower)
     assert checked.part("upper") == pytest.approx(played.upper)
     assert checked.part("paired") == pytest.approx(played.paired)

@@ -31,6 +31,27 @@ def test_a_scenario_that_works(tmp_path: Path):
     assert "Warning" not in told.stdout
 
 
+def test_a_line_without_end_does_not_fill_the_screen(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="900ms")
+    solver = tmp_path / "solver.py"
+    solver.write_text("print('x' * 100_000)\n" + solver.read_text())
+    told = invoke("check", toy.scenario).stdout
+    assert "more) … xxx" in told
+    assert max(map(len, told.splitlines())) < 1000
+
+
+def test_a_module_that_ends_the_program_is_no_success(tmp_path: Path):
+    (tmp_path / "leaving_module.py").write_text("import sys\nsys.exit(0)\n")
+    scenario = tmp_path / "scenario.toml"
+    scenario.write_text(
+        'utility = "uniform(k0=5)"\n[target]\nfunction = "leaving_module:solve"\n'
+        '[parameters.a]\ntype = "integer"\nrange = [1, 9]\ndefault = 5\n'
+        '[instances]\ntraining = ["i"]\nfiles = false\n[limits]\nlargest_captime = "2s"\n'
+    )
+    with pytest.raises(TargetError, match="it ends the program while it is imported"):
+        invoke("check", scenario)
+
+
 def test_test_instances_that_are_training_instances_too(tmp_path: Path):
     toy = Toy.write(tmp_path, smallest="900ms")
     (tmp_path / "test" / "1 test.txt").write_text("7")  # what "7 train.txt" holds

@@ -7,7 +7,7 @@ import pytest
 
 from cli.live_runs import Toy, invoke
 from utilitune import read_matrix
-from utilitune.errors import ScenarioError, StoreError, UsageError
+from utilitune.errors import ScenarioError, StoppedError, StoreError, UsageError
 
 
 def test_a_small_collection_and_its_second_start(tmp_path):
@@ -30,6 +30,16 @@ def test_a_small_collection_and_its_second_start(tmp_path):
     (tmp_path / "scenario.npz").unlink()
     assert invoke("collect", toy.scenario, *options).stdout == result.stdout
     assert np.array_equal(read_matrix(tmp_path / "scenario.npz").runtimes_s, matrix.runtimes_s)
+
+
+def test_a_collection_ends_in_time_and_goes_on(tmp_path):
+    toy = Toy.write(tmp_path)
+    options = ("--configurations", "2", "--instances", "2", "--captime", "1s", "--workers", "1")
+    with pytest.raises(StoppedError, match="wall-clock budget is spent: raise --max-wall-time to go on"):
+        invoke("collect", toy.scenario, *options, "--max-wall-time", "1ms")
+    assert not (tmp_path / "scenario.npz").exists()
+    assert invoke("collect", toy.scenario, *options, "--max-wall-time", "1h").exit_code == 0
+    assert read_matrix(tmp_path / "scenario.npz").shape == (2, 2)
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_any_run(tmp_path):

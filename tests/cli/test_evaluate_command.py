@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.live_runs import Toy, invoke
-from utilitune.errors import ScenarioError, StoreError, UsageError
+from utilitune.errors import ScenarioError, StoppedError, StoreError, UsageError
 from utilitune.store import RunFolder, RunRecord, read_run_folder
 
 if TYPE_CHECKING:
@@ -37,6 +37,15 @@ def test_runs_and_the_next_time_makes_none_again(tmp_path: Path):
 
     invoke("evaluate", toy.folder, "--configuration", "2", "--json")
     assert kept_runs(toy) == 24  # the default's runs are there already
+
+
+def test_an_evaluation_ends_in_time_and_goes_on(tmp_path: Path):
+    toy = Toy.write(tmp_path)
+    toy.run()
+    with pytest.raises(StoppedError, match="wall-clock budget is spent: raise --max-wall-time to go on"):
+        invoke("evaluate", toy.folder, "--configuration", "1", "--max-wall-time", "1ms")
+    told = invoke("evaluate", toy.folder, "--configuration", "1", "--max-wall-time", "1h", "--json")
+    assert json.loads(told.stdout)["pairs"] == 8
 
 
 def test_test_instances_that_were_trained_on_are_no_fair_test(tmp_path: Path):

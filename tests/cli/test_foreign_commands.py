@@ -222,6 +222,9 @@ def test_a_trajectory_in_every_format(tmp_path: Path):
     shown = invoke("trajectory", toy.folder).stdout.splitlines()
     assert shown[0].split() == ["time", "in", "runs", "runs", "configuration", "ε", "γ"]
     assert f"{result.progress.best_index} (" in shown[-1]
+    assert float(shown[-1].split(")")[-1].split()[0]) >= result.progress.epsilon, (
+        "a promise is never rounded down"
+    )
     lines = invoke("trajectory", toy.folder, "--format", "aclib2").stdout.splitlines()
     assert json.loads(lines[-1])["evaluations"] == result.progress.runs
     file = tmp_path / "runhistory.json"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from utilitune.cli.whatif import whatif
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.errors import StoreError, UsageError, UtilituneError
-from utilitune.store import ConfigurationRecord, Origin, RunRecord, Snapshot, open_run_folder
+from utilitune.store import ConfigurationRecord, RunRecord, Snapshot, StoredOrigin, open_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     store = open_run_folder(place, Snapshot(SCENARIO, "digest"))
     store.begin_session({"procedure": {"name": "wager", "configurations": 2}})
     for index in range(2):
-        store.add_configuration(ConfigurationRecord(index, {"level": index}, Origin.RANDOM))
+        store.add_configuration(ConfigurationRecord(index, {"level": index}, StoredOrigin.RANDOM))
     for position in range(40):
         steady = RunOutcome(RunStatus.FINISHED, 20.0)
         risky = RunOutcome(RunStatus.CRASHED if position % 4 == 3 else RunStatus.FINISHED, 2.0)

@@ -23,15 +23,24 @@ from utilitune.domain.stopping import NO_LIMIT, Budget
 from utilitune.errors import StoppedError, TargetError
 from utilitune.execution.backend import Job
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
-from utilitune.live.evaluation import FOLDER_NAME, evaluate_in_folder, plan_evaluation
+from utilitune.live.collecting import GridSize, collect_into
+from utilitune.live.evaluation import (
+    FOLDER_NAME,
+    EvaluationPlan,
+    evaluate_in_folder,
+    plan_evaluation,
+    run_evaluation,
+)
+from utilitune.live.exploring import Exploring
 from utilitune.live.failures import NEVER_WORKED
-from utilitune.live.grid import GivenRuns, Grid, complete
+from utilitune.live.grid import GivenRuns
 from utilitune.live.proof import Proof
 from utilitune.live.running import open_store, run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.rivals.packages.live import Match, play_into
 from utilitune.scenario import FailurePolicy, ListedInstances, Scenario
-from utilitune.store import ConfigurationRecord, Origin, RunFolder, read_run_folder
+from utilitune.scenario.model import SearchRules
+from utilitune.store import ConfigurationRecord, RunFolder, StoredOrigin, read_run_folder
 from utilitune.targets.base import Invocation
 
 Behaviour = Callable[[Job], SimulatedRun]
@@ -87,15 +96,42 @@ def peer(work: Work) -> None:
         play_into(store, work.backend(), match)
 
 
-def grid(work: Work) -> None:
-    task = Task(work.scenario)
-    default = ConfigurationRecord(0, dict(task.given[0]), Origin.DEFAULT)
-    wanted = Grid(task, task.training, [default], 64.0, work.budget)
-    with contextlib.closing(open_store(task, work.folder)) as store:
-        complete(wanted, [(0, position) for position in range(60)], store, work.backend())
+def search(work: Work) -> None:
+    """`run` as it is by default: wager, with a search beside the proof."""
+    run(replace_in_place(work, procedure="wager", options={}, search=SearchRules()))
 
 
-ENTRANCES = {"run": run, "ask and tell": ask_and_tell, "peer": peer, "grid": grid}
+def collecting(work: Work) -> None:
+    size = GridSize(configurations=2, instances=30, captime_s=64.0, budget=work.budget)
+    with contextlib.closing(open_store(Task(work.scenario), work.folder)) as store:
+        collect_into(store, work.backend(), work.scenario, size)
+
+
+def evaluation(work: Work) -> None:
+    test = ListedInstances(tuple(f"t{n}" for n in range(30)), files=False)
+    scenario = replace(work.scenario, test=test)
+    default, other = (
+        ConfigurationRecord(number, {"x": x}, StoredOrigin.DEFAULT) for number, x in enumerate((0.9, 0.5))
+    )
+    plan = EvaluationPlan(scenario, other, default, 64.0, scenario.digest(), work.budget)
+    with contextlib.closing(open_store(Task(scenario), work.folder)) as store:
+        run_evaluation(plan, store, work.backend())
+
+
+def replace_in_place(work: Work, **changes: object) -> Work:
+    """The same work, which goes on counting, with another scenario."""
+    work.scenario = replace(work.scenario, **changes)
+    return work
+
+
+ENTRANCES = {
+    "run": run,
+    "search": search,
+    "ask and tell": ask_and_tell,
+    "peer": peer,
+    "collect": collecting,
+    "evaluate": evaluation,
+}
 
 
 @pytest.fixture(params=ENTRANCES)
@@ -224,7 +260,7 @@ def test_a_run_is_stored_before_whoever_decides_hears_of_it(entrance, work: Work
         return number
 
     monkeypatch.setattr(RunFolder, "add_run", spy)
-    for kind in (Proof, GivenRuns):
+    for kind in (Proof, Exploring, GivenRuns):
         original = kind.hear
 
         def hear(self, ended, original=original):

@@ -22,9 +22,9 @@ from utilitune.domain import (
 from utilitune.store import (
     ConfigurationRecord,
     MemoryStore,
-    Origin,
     RunRecord,
     Snapshot,
+    StoredOrigin,
     open_run_folder,
     read_run_folder,
 )
@@ -54,7 +54,7 @@ def a_run(configuration: int = 0, position: int = 0, status: RunStatus = RunStat
 
 def with_configurations(store: Store):
     for index in range(3):
-        store.add_configuration(ConfigurationRecord(index, {"x": index}, Origin.RANDOM))
+        store.add_configuration(ConfigurationRecord(index, {"x": index}, StoredOrigin.RANDOM))
     return store
 
 
@@ -64,11 +64,11 @@ def test_keeps_the_scenario(store: Store):
 
 def test_keeps_configurations_in_order(store: Store):
     records = [
-        ConfigurationRecord(0, {}, Origin.DEFAULT, drawn_at=3.5),
+        ConfigurationRecord(0, {}, StoredOrigin.DEFAULT, drawn_at=3.5),
         ConfigurationRecord(
-            1, {"a b": 'it\'s "x"\n', "y": 1e-300, "z": None, "w": True}, Origin.USER, 12, 4.5
+            1, {"a b": 'it\'s "x"\n', "y": 1e-300, "z": None, "w": True}, StoredOrigin.USER, 12, 4.5
         ),
-        ConfigurationRecord(2, {"x": -3}, Origin.MODEL),
+        ConfigurationRecord(2, {"x": -3}, StoredOrigin.MODEL),
     ]
     for record in reversed(records):
         store.add_configuration(record)
@@ -76,7 +76,7 @@ def test_keeps_configurations_in_order(store: Store):
 
 
 def test_configurations_are_kept_together_or_not_at_all(store: Store):
-    records = [ConfigurationRecord(index, {"x": index}, Origin.RANDOM) for index in range(4)]
+    records = [ConfigurationRecord(index, {"x": index}, StoredOrigin.RANDOM) for index in range(4)]
     store.add_configuration(*records[:3])
     assert store.configurations() == records[:3]
     with pytest.raises(ValueError, match="does not fit what is stored"):
@@ -87,7 +87,9 @@ def test_configurations_are_kept_together_or_not_at_all(store: Store):
 
 
 def test_numpy_values_come_back_as_plain_ones(store: Store):
-    store.add_configuration(ConfigurationRecord(0, {"n": np.int64(3), "x": np.float64(0.5)}, Origin.RANDOM))
+    store.add_configuration(
+        ConfigurationRecord(0, {"n": np.int64(3), "x": np.float64(0.5)}, StoredOrigin.RANDOM)
+    )
     assignment = store.configurations()[0].assignment
     assert assignment == {"n": 3, "x": 0.5}
     assert {type(value) for value in assignment.values()} == {int, float}
@@ -130,7 +132,7 @@ def test_keeps_what_a_continued_run_was_paid_for_before(store: Store):
 def test_refuses_a_configuration_number_twice_and_a_run_of_an_unknown_configuration(store: Store):
     with_configurations(store)
     with pytest.raises(ValueError, match="does not fit what is stored"):
-        store.add_configuration(ConfigurationRecord(1, {}, Origin.RANDOM))
+        store.add_configuration(ConfigurationRecord(1, {}, StoredOrigin.RANDOM))
     with pytest.raises(ValueError, match="does not fit what is stored"):
         store.add_run(a_run(configuration=9))
     with pytest.raises(ValueError, match="does not fit what is stored"):

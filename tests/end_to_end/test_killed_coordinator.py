@@ -16,7 +16,7 @@ from end_to_end.killing import (
     told,
     write_scenario,
 )
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 
@@ -47,5 +47,7 @@ def test_sigkill_at_random_moments_changes_nothing(tmp_path, procedure, kills):
     assert killed_again_and_again(scenario, tmp_path / "killed", random.Random(1), kills) == kills
     assert told(tmp_path / "killed") == expected
     assert drawn(tmp_path / "killed") == drawn(tmp_path / "whole")
-    proposed = any(origin in {Origin.MODEL, Origin.CANDIDATE} for _, origin, _ in drawn(tmp_path / "whole"))
+    proposed = any(
+        origin in {StoredOrigin.MODEL, StoredOrigin.CANDIDATE} for _, origin, _ in drawn(tmp_path / "whole")
+    )
     assert proposed == (procedure == "wager")

@@ -15,7 +15,7 @@ from utilitune.execution.backend import Job
 from utilitune.execution.local import LocalBackend
 from utilitune.execution.runs import RunRules
 from utilitune.store import Snapshot, open_run_folder
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 from utilitune.targets.base import Call, Ending, Invocation
 from utilitune.targets.function import FunctionTarget
 
@@ -91,7 +91,7 @@ def test_whatever_a_function_does_is_an_outcome_that_can_be_stored(
     outcome = run(backend, target)
     assert (outcome.status, text in outcome.detail) == (status, True), outcome
     with contextlib.closing(open_run_folder(tmp_path / "run", Snapshot({}, "digest"))) as store:
-        store.add_configuration(ConfigurationRecord(0, {"x": 1}, Origin.DEFAULT))
+        store.add_configuration(ConfigurationRecord(0, {"x": 1}, StoredOrigin.DEFAULT))
         store.add_run(RunRecord(RunRequest(0, 0, 30.0), outcome))
         [kept] = store.runs()
     assert kept.outcome.status is status

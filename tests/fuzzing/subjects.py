@@ -58,7 +58,7 @@ from utilitune.search.proposers.instance_features import read_instance_features
 from utilitune.spaces import ParameterSpace
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.store import Snapshot, open_run_folder, read_run_folder
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 from utilitune.targets.base import Ending, Invocation, RawResult
 from utilitune.targets.function import FunctionTarget
 from utilitune.targets.verdict import VerdictRules
@@ -402,7 +402,7 @@ def _base_folder() -> bytes:
         store = open_run_folder(folder / "run", Snapshot(scenario.snapshot(), scenario.digest()))
         store.begin_session({"procedure": {"name": "wager"}, "workers": 1})
         for index in range(3):
-            store.add_configuration(ConfigurationRecord(index, {"mode": "a"}, Origin.RANDOM))
+            store.add_configuration(ConfigurationRecord(index, {"mode": "a"}, StoredOrigin.RANDOM))
             for position in range(3):
                 outcome = RunOutcome(RunStatus.FINISHED, 1.0 + index, output_tail="out", detail="why")
                 store.add_run(RunRecord(RunRequest(index, position, 5.0), outcome, 1, 1.0, 2.0))

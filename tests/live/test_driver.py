@@ -16,7 +16,7 @@ from utilitune.live.live_run import LiveRun
 from utilitune.live.task import Task
 from utilitune.scenario import FailurePolicy
 from utilitune.scenario.instances import instance_source
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, Snapshot
+from utilitune.store import ConfigurationRecord, MemoryStore, Snapshot, StoredOrigin
 from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from utilitune.execution.backend import Job
     from utilitune.scenario import Scenario
 
-DEFAULT = ConfigurationRecord(0, {"x": 0.9}, Origin.DEFAULT)
+DEFAULT = ConfigurationRecord(0, {"x": 0.9}, StoredOrigin.DEFAULT)
 
 
 class MadeOnDemand:

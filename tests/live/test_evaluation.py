@@ -28,7 +28,7 @@ from utilitune.live.task import Task
 from utilitune.procedures.bounds.interval import mean_interval
 from utilitune.scenario import CommandSpec, ListedInstances, Scenario
 from utilitune.spaces import ParameterSpace
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot
+from utilitune.store import ConfigurationRecord, MemoryStore, RunRecord, Snapshot, StoredOrigin
 from utilitune.utility import parse_utility
 
 UTILITY = parse_utility("uniform(k0=10)")
@@ -271,7 +271,7 @@ SCENARIO = Scenario(
 def run() -> MemoryStore:
     store = MemoryStore(Snapshot(SCENARIO.snapshot(), SCENARIO.digest()))
     for index, alpha in enumerate((0.8, 0.3)):
-        origin = Origin.DEFAULT if index == 0 else Origin.RANDOM
+        origin = StoredOrigin.DEFAULT if index == 0 else StoredOrigin.RANDOM
         store.add_configuration(ConfigurationRecord(index, {"alpha": alpha}, origin))
     store.add_progress(Progress(1, 0.5, None, 0.05, 1.0, 2, 1, 2, 2))
     return store

@@ -23,7 +23,7 @@ from utilitune.scenario.model import SearchRules, StopRules
 from utilitune.search.base import WantedRun
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 
 def searching(tmp_path, share=0.5, runs=400, **changes):
@@ -58,9 +58,11 @@ def test_candidates_are_stored_as_such_and_the_best_is_nominated(tmp_path):
     with closing(read_run_folder(tmp_path / "run")) as store:
         records, nominated = store.configurations(), store.nominations()
         assert store.facts()["entropy"]
-    assert {Origin.DEFAULT, Origin.RANDOM, Origin.CANDIDATE} == {record.origin for record in records}
+    assert {StoredOrigin.DEFAULT, StoredOrigin.RANDOM, StoredOrigin.CANDIDATE} == {
+        record.origin for record in records
+    }
     assert nominated
-    assert all(records[number].origin is Origin.CANDIDATE for number in nominated)
+    assert all(records[number].origin is StoredOrigin.CANDIDATE for number in nominated)
     assert result.best in [records[number].assignment for number in nominated]
     assert abs(result.best["x"] - 0.3) < 0.15
 
@@ -69,7 +71,7 @@ def test_random_draws_do_not_depend_on_the_search(tmp_path):
     def draws(name, **changes):
         go(searching(tmp_path, **changes), tmp_path / name)
         with closing(read_run_folder(tmp_path / name)) as store:
-            return [each.assignment for each in store.configurations() if each.origin is Origin.RANDOM]
+            return [each.assignment for each in store.configurations() if each.origin is StoredOrigin.RANDOM]
 
     with_search, without = draws("with", runs=500), draws("without", share=0.0, options={"proposals": 0.0})
     shared = min(len(with_search), len(without))
@@ -96,7 +98,7 @@ def test_a_resumed_run_goes_on_as_if_it_had_never_stopped(tmp_path, population, 
 def test_without_a_share_nothing_is_searched(tmp_path):
     go(searching(tmp_path, share=0.0, runs=100), tmp_path / "run")
     with closing(read_run_folder(tmp_path / "run")) as store:
-        assert Origin.CANDIDATE not in {record.origin for record in store.configurations()}
+        assert StoredOrigin.CANDIDATE not in {record.origin for record in store.configurations()}
         assert store.nominations() == []
 
 
@@ -104,7 +106,7 @@ def test_a_run_begun_without_search_goes_on_without(tmp_path):
     go(searching(tmp_path, share=0.0, runs=100), tmp_path / "run")
     go(searching(tmp_path, share=0.5, runs=200), tmp_path / "run")
     with closing(read_run_folder(tmp_path / "run")) as store:
-        assert Origin.CANDIDATE not in {record.origin for record in store.configurations()}
+        assert StoredOrigin.CANDIDATE not in {record.origin for record in store.configurations()}
 
 
 def test_several_workers_search_and_prove(tmp_path):
@@ -162,7 +164,7 @@ def test_search_tries_the_best_draws_of_the_proof(tmp_path, population, monkeypa
         records, nominations = store.configurations(), store.nominations()
     assert offered
     assert len(set(offered)) == len(offered), "the same draw was offered twice"
-    assert {records[number].origin for number in offered} == {Origin.RANDOM}
+    assert {records[number].origin for number in offered} == {StoredOrigin.RANDOM}
     best = min(offered, key=lambda number: abs(records[number].assignment["x"] - 0.3))
     assert records[best].index not in nominations, "a draw is judged as a draw"
     assert abs(result.best["x"] - 0.3) < 0.2
@@ -178,6 +180,17 @@ def test_a_class_of_the_user_searches(tmp_path):
 def test_an_unknown_method_is_refused(method):
     with pytest.raises(ScenarioError, match="search method"):
         searcher_named(method, Path())
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [("1 / 0", "ZeroDivisionError"), ("exit(0)", "ends the program")]
+)
+def test_a_module_that_cannot_be_imported_is_refused(tmp_path, monkeypatch, text, reason):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    name = f"searchers_{reason.partition(' ')[0]}"
+    (tmp_path / f"{name}.py").write_text(text)
+    with pytest.raises(ScenarioError, match=f"cannot be imported .*{reason}"):
+        searcher_named(f"{name}:Mine", tmp_path)
 
 
 def test_a_class_that_is_no_searcher_is_refused(tmp_path):
@@ -288,7 +301,7 @@ def decided(folder):
     """Who was nominated, and who was drawn, in this order; numbers depend on who was quicker."""
     configurations, _, nominations = facts(folder)
     nominated = [configurations[number][1] for number in nominations]
-    return nominated, [values for _, values, origin in configurations if origin is Origin.RANDOM]
+    return nominated, [values for _, values, origin in configurations if origin is StoredOrigin.RANDOM]
 
 
 def filled(scenario, folder, guesses, workers=40, most=None):

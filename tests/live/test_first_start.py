@@ -33,7 +33,7 @@ from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import SearchRules
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 LEVELS = ParameterSpace.from_tables({"x": {"type": "categorical", "values": [0.1, 0.3, 0.9], "default": 0.9}})
 
@@ -167,7 +167,8 @@ def test_other_settings_at_a_restart_put_proposals_behind_all_stored_runs(tmp_pa
     play(aiming(0.05), tmp_path / "run", runs=600)
     facts, configurations, _ = stored(tmp_path / "run")
     assert int(facts[FRESH_FROM]) == behind
-    proposals = [each for each in configurations[len(before) :] if each.origin is Origin.MODEL]
+    proposals = [each for each in configurations[len(before) :] if each.origin is StoredOrigin.MODEL]
+    assert proposals
     assert all(each.first_position >= behind for each in proposals)
 
 

@@ -33,8 +33,7 @@ from utilitune.scenario import Population, read_scenario
 from utilitune.scenario.model import SearchRules
 from utilitune.spaces import Assignment
 from utilitune.store import MemoryStore
-from utilitune.store.records import ConfigurationRecord
-from utilitune.store.records import Origin as StoredOrigin
+from utilitune.store.records import ConfigurationRecord, StoredOrigin
 from utilitune.targets.base import Invocation
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from utilitune.scenario import ListedInstances, Population
 from utilitune.search.proposers.model_guided import ModelGuidedProposer
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 SPACE = ParameterSpace.from_tables(
     {
@@ -68,7 +68,7 @@ def play(scenario, folder, workers=1, runs=float("inf")):
 
 
 def proposals_of(state) -> list:
-    return [one for one in state[-1] if one[1] is Origin.MODEL]
+    return [one for one in state[-1] if one[1] is StoredOrigin.MODEL]
 
 
 @pytest.fixture(params=["prompt", "background"])
@@ -127,4 +127,4 @@ def test_trials_made_elsewhere_in_any_order_lead_to_the_same_proposals(tmp_path)
         drawn.append([(one.assignment, one.origin, one.first_position) for one in reader.configurations()])
         reader.close()
     assert drawn[0] == drawn[1]
-    assert any(origin is Origin.MODEL for _, origin, _ in drawn[0])
+    assert any(origin is StoredOrigin.MODEL for _, origin, _ in drawn[0])

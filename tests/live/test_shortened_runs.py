@@ -17,7 +17,7 @@ from utilitune.live.driver import Driver
 from utilitune.live.live_run import LiveRun
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.live.task import Task
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, Snapshot, read_run_folder
+from utilitune.store import ConfigurationRecord, MemoryStore, Snapshot, StoredOrigin, read_run_folder
 from utilitune.targets.base import Ending, RawResult
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def run_on_first(store: MemoryStore) -> RunRecord:
 
 def driven(scenario: Scenario, backend: SimulatedBackend) -> tuple[MemoryStore, Impatient]:
     store = MemoryStore(Snapshot({}, ""))
-    store.add_configuration(ConfigurationRecord(0, {"x": 0.9}, Origin.DEFAULT))
+    store.add_configuration(ConfigurationRecord(0, {"x": 0.9}, StoredOrigin.DEFAULT))
     asker = Impatient()
     live = LiveRun(Task(scenario), store, asker)
     with live.session():

@@ -6,13 +6,13 @@ import pytest
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.live.spending import elapsed_s
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, Snapshot
+from utilitune.store import ConfigurationRecord, MemoryStore, Snapshot, StoredOrigin
 from utilitune.store.records import RunRecord, SessionRecord
 
 
 def store_with_runs(*times: tuple[float, float]) -> MemoryStore:
     store = MemoryStore(Snapshot({}, ""))
-    store.add_configuration(ConfigurationRecord(0, {}, Origin.DEFAULT))
+    store.add_configuration(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT))
     for position, (started_at, ended_at) in enumerate(times):
         request, outcome = RunRequest(0, position, 4.0), RunOutcome(RunStatus.FINISHED, 1.0)
         store.add_run(RunRecord(request, outcome, seed=1, started_at=started_at, ended_at=ended_at))

@@ -21,8 +21,7 @@ from utilitune.search.proposers.background import BackgroundProposals
 from utilitune.search.proposers.fitting import ImmediateProposals
 from utilitune.spaces import ParameterSpace
 from utilitune.store import MemoryStore, Snapshot, read_run_folder
-from utilitune.store.records import ConfigurationRecord
-from utilitune.store.records import Origin as StoredOrigin
+from utilitune.store.records import ConfigurationRecord, StoredOrigin
 from utilitune.utility import parse_utility
 
 SPACE = ParameterSpace.from_tables({"x": {"type": "float", "range": [0.0, 1.0]}})

@@ -19,7 +19,7 @@ from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, Population, StopRules, instance_source
 from utilitune.spaces import Assignment, ParameterSpace
 from utilitune.store import read_run_folder
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 
 def settings(scenario, earlier=None, **budget):
@@ -59,10 +59,10 @@ def test_the_default_is_first_and_nothing_twice(tmp_path: Path):
     records = store.configurations()
     store.close()
     assert [(each.assignment["x"], each.origin) for each in records[:2]] == [
-        (0.9, Origin.DEFAULT),
-        (0.3, Origin.USER),
+        (0.9, StoredOrigin.DEFAULT),
+        (0.3, StoredOrigin.USER),
     ]
-    assert records[2].origin is Origin.RANDOM
+    assert records[2].origin is StoredOrigin.RANDOM
 
 
 def test_earlier_runs_are_not_made_again_and_prove_the_same(tmp_path: Path):
@@ -186,7 +186,7 @@ def test_what_was_given_before_is_no_find_even_if_it_was_drawn_again(tmp_path: P
     )
     scenario = first_run(tmp_path, space=space, options={"configurations": 20})
     store = read_run_folder(tmp_path / "first")
-    drawn = [each.assignment["x"] for each in store.configurations() if each.origin is Origin.RANDOM]
+    drawn = [each.assignment["x"] for each in store.configurations() if each.origin is StoredOrigin.RANDOM]
     store.close()
     assert 0.9 in drawn
     earlier_of(tmp_path / "first", scenario)

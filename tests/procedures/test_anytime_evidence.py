@@ -12,7 +12,7 @@ from utilitune.domain import RunOutcome, RunRequest, RunStatus, TracePoint
 from utilitune.live.standing.worths import seen
 from utilitune.procedures.anytime_evidence import AnytimeEvidence, RecordedLooks
 from utilitune.procedures.evidence import is_known
-from utilitune.store.records import ConfigurationRecord, Origin
+from utilitune.store.records import ConfigurationRecord, StoredOrigin
 from utilitune.utility import Step, Uniform
 
 LIMIT_S = 8.0
@@ -159,6 +159,6 @@ def test_a_worth_that_was_reached_early_is_not_lost_in_the_mean_that_is_shown():
 
     evidence = begun(Discounted(ceiling=Uniform(LIMIT_S)))
     told(evidence, 0, 4.0, (0.1, 0.1))
-    least, most = seen(evidence, ConfigurationRecord(0, {}, Origin.DEFAULT))
+    least, most = seen(evidence, ConfigurationRecord(0, {}, StoredOrigin.DEFAULT))
     assert least.tolist() == pytest.approx([0.9])
     assert most.tolist() == pytest.approx([0.9])

@@ -16,14 +16,14 @@ from utilitune.reports import heldout
 from utilitune.reports.heldout import heldout_of
 from utilitune.scenario import ListedInstances
 from utilitune.store import MemoryStore, Snapshot, open_run_folder
-from utilitune.store.records import ConfigurationRecord, Origin
+from utilitune.store.records import ConfigurationRecord, StoredOrigin
 
 
 def evaluated(folder: Path, scenario):
     """Evaluate configuration 1 of a run beside its folder, on a virtual clock."""
     run = MemoryStore(Snapshot(scenario.snapshot(), scenario.digest()))
     for index, alpha in enumerate((0.8, 0.05)):
-        origin = Origin.DEFAULT if index == 0 else Origin.RANDOM
+        origin = StoredOrigin.DEFAULT if index == 0 else StoredOrigin.RANDOM
         run.add_configuration(ConfigurationRecord(index, {"alpha": alpha}, origin))
     run.add_progress(Progress(1, 0.5, None, 0.05, 1.0, 2, 1, 2, 2))
     plan = plan_evaluation(run, scenario)

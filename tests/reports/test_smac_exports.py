@@ -12,7 +12,7 @@ from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus
 from utilitune.reports.exports import latest_run_history, run_history, trajectory_lines, trajectory_rows
 from utilitune.store import MemoryStore, Snapshot
 from utilitune.store.export import run_rows
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def store(tmp_path: Path) -> MemoryStore:
     scenario = make_scenario(tmp_path, utility="uniform(k0=10)", max_captime_s=10.0)
     store = MemoryStore(Snapshot(scenario.snapshot(), scenario.digest()))
     store.begin_session({})
-    store.add_configuration(ConfigurationRecord(0, {"x": 0.9}, Origin.DEFAULT))
-    store.add_configuration(ConfigurationRecord(1, {"x": 0.25}, Origin.RANDOM))
+    store.add_configuration(ConfigurationRecord(0, {"x": 0.9}, StoredOrigin.DEFAULT))
+    store.add_configuration(ConfigurationRecord(1, {"x": 0.25}, StoredOrigin.RANDOM))
     outcomes = [
         (0, 0, 5.0, RunOutcome(RunStatus.TIMEOUT, 5.0)),
         (1, 0, 5.0, RunOutcome(RunStatus.FINISHED, 2.0)),
@@ -102,7 +102,7 @@ def test_a_run_history_of_today_holds_the_last_run_of_each_pair(store: MemorySto
 
 
 def test_a_run_that_was_taken_over_has_the_moment_of_that(store: MemoryStore):
-    store.add_configuration(ConfigurationRecord(2, {"x": 0.5}, Origin.RANDOM, drawn_at=123.0))
+    store.add_configuration(ConfigurationRecord(2, {"x": 0.5}, StoredOrigin.RANDOM, drawn_at=123.0))
     store.add_run(RunRecord(RunRequest(2, 0, 5.0), RunOutcome(RunStatus.FINISHED, 1.0)))
     *_, value = run_history(store)["data"][-1]
     assert value[3:] == [123.0, 123.0, {"captime": 5.0, "taken_over": True}]
@@ -115,8 +115,8 @@ def test_the_table_has_a_row_per_answer_and_the_last_point(store: MemoryStore):
     assert [(row["configuration"], row["runs"]) for row in rows] == [(0, 1), (1, 2), (1, 4)]
 
 
-@pytest.mark.parametrize("origin", list(Origin))
-def test_configurations_of_every_origin_are_told(store: MemoryStore, origin: Origin):
+@pytest.mark.parametrize("origin", list(StoredOrigin))
+def test_configurations_of_every_origin_are_told(store: MemoryStore, origin: StoredOrigin):
     store.add_configuration(ConfigurationRecord(2, {"x": 0.5}, origin))
     store.add_progress(Progress(2, 0.5, None, 0.1, 99.0, 5, 5, 3, 3))
     names = {"Default", "Initial design", "Random Search", "Local Search"}

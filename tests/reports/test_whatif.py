@@ -13,7 +13,14 @@ from utilitune.errors import StoreError, UsageError, UtilityError
 from utilitune.procedures.bounds.every_utility import CensoredRuns, band_width
 from utilitune.reports import whatif as module
 from utilitune.reports.whatif import UtilityFamily, WhatIf, whatif, whatif_run
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot, open_run_folder
+from utilitune.store import (
+    ConfigurationRecord,
+    MemoryStore,
+    RunRecord,
+    Snapshot,
+    StoredOrigin,
+    open_run_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +39,13 @@ def steady_and_risky() -> WhatIf:
 
 def store_with(
     scenario: dict[str, object],
-    origins: Sequence[Origin] = (Origin.USER,),
+    origins: Sequence[StoredOrigin] = (StoredOrigin.USER,),
     procedure: dict[str, object] | None = None,
 ) -> MemoryStore:
     store = MemoryStore(Snapshot(scenario, "digest"))
     store.begin_session({"procedure": procedure or {"name": "coup"}})
     for index, origin in enumerate(origins):
-        first_position = 2 if origin is Origin.MODEL else 0
+        first_position = 2 if origin is StoredOrigin.MODEL else 0
         store.add_configuration(ConfigurationRecord(index, {"x": index}, origin, first_position))
     return store
 
@@ -149,7 +156,7 @@ def test_a_failed_run_never_finishes(status: str):
 
 
 def test_a_proposal_counts_from_its_first_position_on():
-    store = store_with(LISTED, (Origin.DEFAULT, Origin.MODEL), {"name": "wager"})
+    store = store_with(LISTED, (StoredOrigin.DEFAULT, StoredOrigin.MODEL), {"name": "wager"})
     for position in range(4):
         add(store, (1, position), 10.0, "finished", 1.0)
     answers = whatif_run(store)
@@ -160,7 +167,7 @@ def test_a_proposal_counts_from_its_first_position_on():
 
 def test_a_proposal_without_fresh_instances_has_only_what_is_certain():
     store = MemoryStore(Snapshot(ENDLESS, "digest"))
-    store.add_configuration(ConfigurationRecord(0, {}, Origin.MODEL, 0))
+    store.add_configuration(ConfigurationRecord(0, {}, StoredOrigin.MODEL, 0))
     for position in range(500):
         add(store, (0, position), 10.0, "finished", 1.0)
     found = whatif_run(store).under("step(deadline=5)")
@@ -171,7 +178,9 @@ def test_shares_follow_the_settings_of_the_run():
     """A set of fixed size shares equally; one that may grow, or be proposed to, by number."""
 
     def lower_of(procedure: dict[str, object]) -> np.ndarray:
-        store = store_with(ENDLESS, (Origin.DEFAULT, Origin.RANDOM, Origin.RANDOM), procedure)
+        store = store_with(
+            ENDLESS, (StoredOrigin.DEFAULT, StoredOrigin.RANDOM, StoredOrigin.RANDOM), procedure
+        )
         for index in range(3):
             for position in range(200):
                 add(store, (index, position), 10.0, "finished", 1.0)
@@ -198,7 +207,14 @@ def test_shares_follow_the_settings_of_the_run():
 )
 def test_no_share_of_delta_changes_when_more_configurations_come(procedure: dict[str, object]):
     """A share that grows or shrinks when the runs bring more is chosen by the runs."""
-    origins = (Origin.DEFAULT, Origin.RANDOM, Origin.RANDOM, Origin.RANDOM, Origin.MODEL, Origin.RANDOM)
+    origins = (
+        StoredOrigin.DEFAULT,
+        StoredOrigin.RANDOM,
+        StoredOrigin.RANDOM,
+        StoredOrigin.RANDOM,
+        StoredOrigin.MODEL,
+        StoredOrigin.RANDOM,
+    )
     lower = []
     for count in range(1, len(origins) + 1):
         store = store_with(ENDLESS, origins[:count], procedure)
@@ -215,7 +231,7 @@ def test_no_share_of_delta_changes_when_more_configurations_come(procedure: dict
 def test_a_nominee_is_not_judged_on_the_order_that_shaped_it():
     store = MemoryStore(Snapshot({**LISTED, "training": {"names": [f"i{n}" for n in range(100)]}}, "digest"))
     store.begin_session({"procedure": {"name": "wager"}})
-    for index, origin in enumerate((Origin.DEFAULT, Origin.NOMINEE)):
+    for index, origin in enumerate((StoredOrigin.DEFAULT, StoredOrigin.NOMINEE)):
         store.add_configuration(ConfigurationRecord(index, {"x": index}, origin))
         for position in range(60):
             add(store, (index, position), 10.0, "finished", 1.0)
@@ -225,7 +241,9 @@ def test_a_nominee_is_not_judged_on_the_order_that_shaped_it():
 
 
 def test_a_fixed_set_of_the_usual_size_shares_equally_though_nobody_named_its_size():
-    store = store_with(ENDLESS, (Origin.DEFAULT, Origin.RANDOM), {"name": "oup", "configurations": None})
+    store = store_with(
+        ENDLESS, (StoredOrigin.DEFAULT, StoredOrigin.RANDOM), {"name": "oup", "configurations": None}
+    )
     for index in range(2):
         for position in range(200):
             add(store, (index, position), 10.0, "finished", 1.0)
@@ -250,7 +268,7 @@ def test_a_run_folder_and_a_delta_of_ones_own(tmp_path: Path):
     store = open_run_folder(folder, Snapshot(ENDLESS, "digest"))
     with pytest.raises(StoreError, match="no configuration yet"):
         whatif_run(folder)
-    store.add_configuration(ConfigurationRecord(0, {"x": 1}, Origin.RANDOM))
+    store.add_configuration(ConfigurationRecord(0, {"x": 1}, StoredOrigin.RANDOM))
     for position in range(100):
         store.add_run(RunRecord(RunRequest(0, position, 9.0), RunOutcome(RunStatus.FINISHED, 1.0)))
     beside_the_writer = whatif_run(folder)

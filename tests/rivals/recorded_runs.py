@@ -9,7 +9,7 @@ import numpy as np
 
 from utilitune import Recording, RuntimeMatrix
 from utilitune.domain.stopping import Budget
-from utilitune.rivals.rival import RecordedRuns, Rival, Standing, play_rival
+from utilitune.rivals.rival import RecordedRuns, Rival, RivalStanding, play_rival
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def exponential(means_s: Sequence[float], positions: int, seed: int = 0) -> np.n
     return draws * np.array(means_s)[:, None]
 
 
-def play(rival: Rival, runs: RecordedRuns) -> tuple[list[Standing], StopReason]:
+def play(rival: Rival, runs: RecordedRuns) -> tuple[list[RivalStanding], StopReason]:
     """Take a rival to its end."""
     points, stop = play_rival(rival, runs)
     return list(points), stop

@@ -19,7 +19,7 @@ from utilitune.rivals.ac_band import (
     epochs,
     needed_draws,
 )
-from utilitune.rivals.rival import Standing
+from utilitune.rivals.rival import RivalStanding
 
 
 def test_sizes_for_the_settings_of_the_paper():
@@ -83,7 +83,7 @@ def test_played_by_hand():
     # Epoch 2, rows 1 3, R = 1: race on 27. Row 1 wins every race after 1 s, and both pay that.
     runs = recorded(constant([3, 1, 2, 5], 100), cutoff_s=10)
     points, stop = play(ACBand(race_size=2, alpha=0.5, delta=0.25), runs)
-    assert points == [Standing(1, 144.0, 144, 3, 1), Standing(1, 198.0, 198, 4, 1)]
+    assert points == [RivalStanding(1, 144.0, 144, 3, 1), RivalStanding(1, 198.0, 198, 4, 1)]
     assert stop.code == "finished"
 
 

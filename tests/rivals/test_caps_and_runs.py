@@ -24,11 +24,11 @@ TINY = kernel.RaceRules(
 )
 
 
-def race_on(runs: RecordedRuns, rules: kernel.RaceRules = TINY) -> kernel.Race:
+def race_on(runs: RecordedRuns, rules: kernel.RaceRules = TINY) -> kernel.RaceState:
     return kernel.new_race(kernel.new_account(runs.evidence, runs.order), rules.instances)
 
 
-def paid_s(race: kernel.Race) -> float:
+def paid_s(race: kernel.RaceState) -> float:
     return float(race.account.shared[kernel.TOTAL])
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rivals.recorded_runs import constant, exponential, play, recorded
 from utilitune import UtilituneError
 from utilitune.rivals.hyperband import Hyperband, _Look, _spend, brackets, largest_bracket
-from utilitune.rivals.rival import Objective, Scores
+from utilitune.rivals.rival import RankedBy, Scores
 
 
 def test_brackets_are_the_published_ones():
@@ -37,7 +37,7 @@ def test_the_number_of_brackets_is_exact_at_powers(eta: int, power: int):
 def test_spending_worked_by_hand():
     # Captime 2, u(t) = 1 − t/4; the runs take .5, .25, 2 (capped) and 1 seconds: .5, .75, 2.75, 3.75 in all.
     runs = recorded([[0.5, 0.25, 3, 1]], cutoff_s=2, utility="uniform(k0=4)")
-    scores = Scores(runs, Objective.UTILITY, 2.0)
+    scores = Scores(runs, RankedBy.UTILITY, 2.0)
     look = _Look(0)
     # 1 s: two complete, .25 s left for the third: (.875 + .9375 + u(.25) = .9375) / 3.
     assert _spend(look, 1.0, scores, runs) == (1.0, 3)
@@ -56,7 +56,7 @@ def test_nothing_begins_once_the_seconds_are_used():
     # The second run ends with the last second: it is complete, and the third is not begun, short as it is.
     runs = recorded([[0.5, 0.5, 0, 1]], utility="uniform(k0=4)")
     look = _Look(0)
-    assert _spend(look, 1.0, Scores(runs, Objective.UTILITY, 8.0), runs) == (1.0, 2)
+    assert _spend(look, 1.0, Scores(runs, RankedBy.UTILITY, 8.0), runs) == (1.0, 2)
     assert (look.completed, look.value) == (2, 0.875)
 
 
@@ -64,7 +64,7 @@ def test_rounding_errors_decide_no_ties():
     # With 3.1 s both are cut on the fifth instance: means of .62 s, which floats tell apart.
     # The second row wins the first bracket (3.1 s / 3 take it further), so it stays.
     rows = [[0.1, 0.5, 0.5, 0.6, 9.0], [0.1, 0.2, 0.3, 0.3, 9.0]]
-    points, _ = play(Hyperband(resource_s=3.1, objective=Objective.RUNTIME), recorded(rows))
+    points, _ = play(Hyperband(resource_s=3.1, objective=RankedBy.RUNTIME), recorded(rows))
     assert [point.best_index for point in points] == [1, 1]
 
 
@@ -117,8 +117,8 @@ def test_no_bracket_spends_more_than_its_resource(seed: int, eta: int, resource_
     assert all(point.total_time_s <= most + 1e-6 for point, most in zip(points, allowed, strict=True))
 
 
-@pytest.mark.parametrize("objective", list(Objective))
-def test_a_clear_best_row_is_found(objective: Objective):
+@pytest.mark.parametrize("objective", list(RankedBy))
+def test_a_clear_best_row_is_found(objective: RankedBy):
     rows = exponential([6, 5, 0.5, 7, 6, 5], 600)
     points, _ = play(Hyperband(resource_s=200, eta=3, objective=objective), recorded(rows, seed=3))
     assert points[-1].best_index == 2

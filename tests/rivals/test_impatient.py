@@ -34,7 +34,7 @@ def test_parts_share_the_failure():
     assert ImpatientCapsAndRuns(zeta=0.065, guess_best=True).part_zeta == pytest.approx(0.005)
 
 
-def account_with_bound(rows: list[list[float]], bound_s: float) -> kernel.Account:
+def account_with_bound(rows: list[list[float]], bound_s: float) -> kernel.RaceAccount:
     runs = recorded(rows)
     account = kernel.new_account(runs.evidence, runs.order)
     account.shared[kernel.BOUND] = bound_s

@@ -24,7 +24,7 @@ from rivals.resumable_oracle import (
 from utilitune import UtilituneError
 from utilitune.rivals.caps_and_runs import CapsAndRuns
 from utilitune.rivals.impatient import ImpatientCapsAndRuns
-from utilitune.rivals.rival import Standing
+from utilitune.rivals.rival import RivalStanding
 from utilitune.rivals.structured_procrastination import StructuredProcrastination
 
 CUTOFFS_S = st.sampled_from([math.inf, 40.0, 6.0])
@@ -73,7 +73,7 @@ def race_on(table: np.ndarray, limit_s: float, precision: dict[str, Any]) -> Rac
     )
 
 
-def assert_same(standing: Standing, outcome: Outcome) -> None:
+def assert_same(standing: RivalStanding, outcome: Outcome) -> None:
     assert standing.best_index == outcome.row
     assert standing.total_time_s == pytest.approx(outcome.total_s, rel=1e-9)
     assert standing.configurations == outcome.configurations

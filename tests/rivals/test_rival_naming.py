@@ -7,12 +7,12 @@ from utilitune.rivals.ac_band import ACBand, Feedback
 from utilitune.rivals.hyperband import Hyperband
 from utilitune.rivals.impatient import ImpatientCapsAndRuns
 from utilitune.rivals.naming import RIVALS, rival_named, settings_of, split_settings
-from utilitune.rivals.rival import Objective
+from utilitune.rivals.rival import RankedBy
 
 
 def test_words_become_settings():
     assert rival_named("hyperband", {"resource": "1h", "eta": "4", "objective": "runtime"}) == Hyperband(
-        resource_s=3600.0, eta=4, objective=Objective.RUNTIME
+        resource_s=3600.0, eta=4, objective=RankedBy.RUNTIME
     )
     assert rival_named("ac-band", {"race-size": "8", "alpha": "0.01", "feedback": "utility"}) == ACBand(
         race_size=8, alpha=0.01, feedback=Feedback.UTILITY

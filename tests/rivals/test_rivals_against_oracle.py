@@ -17,7 +17,7 @@ from rivals.recorded_runs import play
 from utilitune import Recording, RuntimeMatrix, UtilituneError
 from utilitune.rivals.ac_band import ACBand, Feedback, epochs, needed_draws
 from utilitune.rivals.hyperband import Hyperband
-from utilitune.rivals.rival import Objective, RecordedRuns, Rival
+from utilitune.rivals.rival import RankedBy, RecordedRuns, Rival
 from utilitune.rivals.successive_halving import SuccessiveHalving
 
 COLUMNS = 130
@@ -31,12 +31,10 @@ class Task(NamedTuple):
     captime_s: float | None
     world: oracle.World
 
-    def world_for(self, objective: Objective) -> oracle.World:
+    def world_for(self, objective: RankedBy) -> oracle.World:
         """The oracle's side, where a run is worth what the objective says."""
         return (
-            self.world
-            if objective is Objective.UTILITY
-            else replace(self.world, worth=lambda time_s: -time_s)
+            self.world if objective is RankedBy.UTILITY else replace(self.world, worth=lambda time_s: -time_s)
         )
 
 
@@ -72,8 +70,8 @@ def assert_agrees(rival: Rival, task: Task, expected: oracle.Outcome) -> None:
 
 
 @settings(max_examples=EXAMPLES)
-@given(tasks(), st.floats(1, 12), st.sampled_from(Objective))
-def test_successive_halving(task: Task, times_the_least: float, objective: Objective):
+@given(tasks(), st.floats(1, 12), st.sampled_from(RankedBy))
+def test_successive_halving(task: Task, times_the_least: float, objective: RankedBy):
     rows = task.world.rows
     budget = math.floor(times_the_least * max(1, rows * math.ceil(math.log2(rows))))
     rival = SuccessiveHalving(budget=budget, captime_s=task.captime_s, objective=objective)
@@ -85,9 +83,9 @@ def test_successive_halving(task: Task, times_the_least: float, objective: Objec
     tasks(columns=(30, 60, COLUMNS)),
     st.integers(2, 5),
     st.integers(8, 240).map(lambda quarters: quarters / 4) | st.floats(2, 60),
-    st.sampled_from(Objective),
+    st.sampled_from(RankedBy),
 )
-def test_hyperband(task: Task, eta: int, resource_s: float, objective: Objective):
+def test_hyperband(task: Task, eta: int, resource_s: float, objective: RankedBy):
     # Rows that use up the same seconds on as many instances have equal means, whatever their runtimes are.
     resource_s = max(resource_s, float(eta))
     rival = Hyperband(resource_s=resource_s, eta=eta, captime_s=task.captime_s, objective=objective)

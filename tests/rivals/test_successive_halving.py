@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rivals.recorded_runs import constant, exponential, play, recorded
 from utilitune import UtilituneError
-from utilitune.rivals.rival import Objective, Standing
+from utilitune.rivals.rival import RankedBy, RivalStanding
 from utilitune.rivals.successive_halving import SuccessiveHalving, halving_rounds, largest_budget
 
 
@@ -49,7 +49,7 @@ def test_worked_by_hand():
     )
     points, stop = play(SuccessiveHalving(budget=16), runs)
     # Round 1 pays 2 + 4 + 6 + 20 = 32; round 2 pays 36 + 4.
-    assert points == [Standing(0, 32.0, 8, 4, 2), Standing(1, 72.0, 16, 4, 1)]
+    assert points == [RivalStanding(0, 32.0, 8, 4, 2), RivalStanding(1, 72.0, 16, 4, 1)]
     assert stop.code == "finished"
 
 
@@ -58,7 +58,7 @@ def test_runtime_and_utility_can_disagree():
     # sees 0, 0 and ½, 0.
     runs = recorded([[5, 5], [1, 20]], cutoff_s=10, utility="uniform(k0=2)")
     assert play(SuccessiveHalving(budget=4), runs)[0][-1].best_index == 1
-    assert play(SuccessiveHalving(budget=4, objective=Objective.RUNTIME), runs)[0][-1].best_index == 0
+    assert play(SuccessiveHalving(budget=4, objective=RankedBy.RUNTIME), runs)[0][-1].best_index == 0
 
 
 def test_a_captime_below_the_cutoff_is_what_runs_pay():
@@ -81,7 +81,7 @@ def test_the_order_of_draws_decides_ties_only():
 
 def test_one_configuration_is_the_answer_for_nothing():
     points, stop = play(SuccessiveHalving(budget=5), recorded([[1, 2]]))
-    assert points == [Standing(0, 0.0, 0, 1, 1)]
+    assert points == [RivalStanding(0, 0.0, 0, 1, 1)]
     assert stop.code == "finished"
 
 

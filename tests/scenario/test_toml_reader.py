@@ -198,6 +198,12 @@ MISTAKES = [
     ('name = "small"', "workers = true", "workers", "a whole number"),
     # the target
     (COMMAND, "", "[target]", "command is missing"),
+    (
+        COMMAND,
+        'python = "a:b"',
+        "[target]",
+        "one of command, function and matrix; this table has only python",
+    ),
     (COMMAND, COMMAND + '\nfunction = "a:b"', "function =", "only one of command and function"),
     (COMMAND, "command = []", "command", "the command is empty"),
     (COMMAND, 'command = "./solver {instance}"', "command", "a list of texts"),

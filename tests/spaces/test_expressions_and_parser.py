@@ -10,10 +10,10 @@ from utilitune.spaces.expressions import (
     OPERATORS,
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Membership,
     Relation,
+    ValueComparison,
     check,
     holds,
     names_of,
@@ -39,7 +39,7 @@ literals = st.one_of(
 )
 operators = st.sampled_from(sorted(OPERATORS))
 leaf_expressions = st.one_of(
-    st.builds(Comparison, texts, operators, literals),
+    st.builds(ValueComparison, texts, operators, literals),
     st.builds(Relation, texts, operators, texts),
     st.builds(Membership, texts, st.lists(literals, max_size=3).map(tuple), st.booleans()),
 )
@@ -85,11 +85,11 @@ def test_precedence_and_parentheses():
     tree = parse_expression("mode == 'a' or n > 3 and not (x <= 0.5 or on == true)")
     assert tree == AnyOf(
         (
-            Comparison("mode", "==", "a"),
+            ValueComparison("mode", "==", "a"),
             AllOf(
                 (
-                    Comparison("n", ">", 3),
-                    AllOf((Comparison("x", ">", 0.5), Comparison("on", "!=", value=True))),
+                    ValueComparison("n", ">", 3),
+                    AllOf((ValueComparison("x", ">", 0.5), ValueComparison("on", "!=", value=True))),
                 )
             ),
         )
@@ -97,7 +97,7 @@ def test_precedence_and_parentheses():
 
 
 def test_names_with_dashes_dots_and_backquotes():
-    assert parse_expression("restart-int.min == -3") == Comparison("restart-int.min", "==", -3)
+    assert parse_expression("restart-int.min == -3") == ValueComparison("restart-int.min", "==", -3)
     assert parse_expression("`2 opt` in [1e3, 'it\\'s', \"q\"]") == Membership("2 opt", (1000.0, "it's", "q"))
 
 
@@ -199,8 +199,8 @@ def brute_force(expression: Expression):
 
 
 small_leaves = st.one_of(
-    st.builds(Comparison, st.just("n"), operators, st.integers(0, 10)),
-    st.builds(Comparison, st.just("mode"), st.sampled_from(["==", "!="]), st.sampled_from("abc")),
+    st.builds(ValueComparison, st.just("n"), operators, st.integers(0, 10)),
+    st.builds(ValueComparison, st.just("mode"), st.sampled_from(["==", "!="]), st.sampled_from("abc")),
     st.builds(
         Membership,
         st.just("n"),

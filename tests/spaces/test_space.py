@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from spaces.random_spaces import random_space
 from utilitune.spaces import INACTIVE, Assignment, ParameterSpace, SpaceError, Value
-from utilitune.spaces.expressions import AllOf, AnyOf, Comparison, Expression, Membership, Relation
+from utilitune.spaces.expressions import AllOf, AnyOf, Expression, Membership, Relation, ValueComparison
 from utilitune.spaces.parameters import NumberParameter
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def plain_holds(expression: Expression, assignment: Mapping[str, Value], space: 
         case Relation(name, symbol, other):
             both = name in assignment and other in assignment
             return both and compared(assignment[name], symbol, assignment[other])
-        case Comparison(name, symbol, value):
+        case ValueComparison(name, symbol, value):
             if name not in assignment:
                 return False
             rank = getattr(space.parameters[name], "choices", None)

@@ -8,7 +8,7 @@ import pytest
 
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.errors import MissingExtraError, StoreError
-from utilitune.store import ConfigurationRecord, MemoryStore, Origin, RunRecord, Snapshot
+from utilitune.store import ConfigurationRecord, MemoryStore, RunRecord, Snapshot, StoredOrigin
 from utilitune.store.export import run_rows, write_csv, write_parquet
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @pytest.fixture
 def store():
     made = MemoryStore(Snapshot({}, "digest"))
-    made.add_configuration(ConfigurationRecord(0, {"x": 1, "mode": "a,b"}, Origin.DEFAULT))
-    made.add_configuration(ConfigurationRecord(1, {"x": 0.5, "mode": 3}, Origin.RANDOM))
-    made.add_configuration(ConfigurationRecord(2, {"mode": "c"}, Origin.MODEL))
+    made.add_configuration(ConfigurationRecord(0, {"x": 1, "mode": "a,b"}, StoredOrigin.DEFAULT))
+    made.add_configuration(ConfigurationRecord(1, {"x": 0.5, "mode": 3}, StoredOrigin.RANDOM))
+    made.add_configuration(ConfigurationRecord(2, {"mode": "c"}, StoredOrigin.MODEL))
     for index in (0, 1, 2):
         outcome = RunOutcome(
             RunStatus.TIMEOUT if index else RunStatus.FINISHED, 0.25, exit_code=index or None

@@ -14,7 +14,7 @@ from utilitune.errors import StoreError
 from utilitune.live.spending import elapsed_s
 from utilitune.store import Snapshot, open_run_folder, read_run_folder
 from utilitune.store.pulse import PULSE_NAME, Beat, read_pulse
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 
 SNAPSHOT = Snapshot({"name": "x"}, "digest")
 DAY_S = 86_400.0
@@ -46,7 +46,7 @@ def begun(folder):
 
 def add_run(store, position: int = 0) -> None:
     if not store.configurations():
-        store.add_configuration(ConfigurationRecord(0, {}, Origin.DEFAULT))
+        store.add_configuration(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT))
     store.add_run(
         RunRecord(RunRequest(0, position, 1.0), RunOutcome(RunStatus.FINISHED, 0.5), started_at=1.0)
     )

@@ -16,9 +16,9 @@ from utilitune.domain import PhaseRecord, RunOutcome, RunRequest, RunStatus
 from utilitune.errors import StoreError
 from utilitune.store import (
     ConfigurationRecord,
-    Origin,
     RunRecord,
     Snapshot,
+    StoredOrigin,
     open_run_folder,
     read_run_folder,
     schema,
@@ -36,11 +36,11 @@ WRITER = """
 import sys
 from dataclasses import replace
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
-from utilitune.store import ConfigurationRecord, Origin, RunRecord, Snapshot, open_run_folder
+from utilitune.store import ConfigurationRecord, StoredOrigin, RunRecord, Snapshot, open_run_folder
 store = open_run_folder(sys.argv[1], Snapshot({"delta": 0.05}, "digest-1"))
 store.begin_session({})
 if not store.configurations():
-    store.add_configuration(ConfigurationRecord(0, {}, Origin.DEFAULT))
+    store.add_configuration(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT))
 while True:
     outcome = RunOutcome(RunStatus.FINISHED, 1.5, output_tail="x" * 100)
     print(store.add_run(RunRecord(RunRequest(0, 0, 4.0), outcome)), flush=True)
@@ -54,7 +54,7 @@ def folder(tmp_path: Path):
 
 def new_store(folder: Path):
     store = open_run_folder(folder, SNAPSHOT)
-    store.add_configuration(ConfigurationRecord(0, {}, Origin.DEFAULT))
+    store.add_configuration(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT))
     return store
 
 

@@ -12,7 +12,7 @@ from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.errors import StoreError
 from utilitune.store import Snapshot, open_run_folder, read_run_folder, schema
 from utilitune.store.pulse import PULSE_NAME, read_pulse
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 from utilitune.store.writing import Writer
 
 SNAPSHOT = Snapshot({"name": "x"}, "digest")
@@ -26,7 +26,7 @@ def a_run(position: int, **more: object) -> RunRecord:
 def store(tmp_path: Path):
     found = open_run_folder(tmp_path / "run", SNAPSHOT)
     found.begin_session({})
-    found.add_configuration(ConfigurationRecord(0, {}, Origin.DEFAULT))
+    found.add_configuration(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT))
     yield found
     found.close()
 

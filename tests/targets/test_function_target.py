@@ -82,6 +82,18 @@ def test_a_name_that_leads_nowhere_is_named():
 def test_a_function_that_cannot_be_called_so_is_refused():
     with pytest.raises(ScenarioError, match="it lacks configuration, instance, seed"):
         FunctionTarget.of("os:getcwd")
+    for no_function in (5, dict):
+        with pytest.raises(ScenarioError, match="is no Python function: one must take the arguments"):
+            FunctionTarget.of(no_function)
+
+    def unnamed(configuration, instance, seed, /): ...
+
+    def demanding(configuration, instance, seed, tolerance, *, depth, width=3): ...
+
+    with pytest.raises(ScenarioError, match="all by their names; it lacks configuration, instance, seed"):
+        FunctionTarget.of(unnamed)
+    with pytest.raises(ScenarioError, match="needs tolerance, depth, which nobody gives it"):
+        FunctionTarget.of(demanding)
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = set(sys.modules)
     (tmp_path / "my_worths.py").write_text(MODULE)
     (tmp_path / "broken_worths.py").write_text("raise RuntimeError('no licence')")
+    (tmp_path / "leaving_worths.py").write_text("raise SystemExit(0)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     yield tmp_path
@@ -161,7 +162,8 @@ def test_a_horizon_survives_the_text_form():
         ("python:my_worths:patients", "has no function 'patients': did you mean 'patience'?"),
         ("python:my_worths:limit", "is not a function but 3"),
         ("python:my_worths:patience(horizon=soon)", "horizon .* cannot be read"),
-        ("python:broken_worths:f", "failed with RuntimeError: no licence"),
+        ("python:broken_worths:f", "cannot be imported: RuntimeError: no licence"),
+        ("python:leaving_worths:f", "cannot be imported: it ends the program while it is imported"),
         ("python:..:f", "write python:package.module:function"),
     ],
 )

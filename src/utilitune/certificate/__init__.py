@@ -6,7 +6,7 @@ mistake in one place does not hide in the other. docs/certificate.md describes t
 to write a checker of their own.
 """
 
-from utilitune.certificate.checking import Verdict, verify
+from utilitune.certificate.checking import CheckResult, verify
 from utilitune.certificate.content import read_certificate, write_certificate
 
-__all__ = ["Verdict", "read_certificate", "verify", "write_certificate"]
+__all__ = ["CheckResult", "read_certificate", "verify", "write_certificate"]

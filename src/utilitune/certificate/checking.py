@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from utilitune.certificate.facts import Role
+    from utilitune.certificate.facts import AnswerRole
     from utilitune.spaces import Assignment
 
 Cover = Sequence[tuple[float, int]]
@@ -65,7 +65,7 @@ _MALFORMED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckResult:
     """What came of checking a certificate.
 
     Attributes:
@@ -81,7 +81,7 @@ class Verdict:
 
 def verify(
     content: Mapping[str, Any], *, commitment: str | None = None, files: Path | None = None
-) -> Verdict:
+) -> CheckResult:
     """Check a certificate as it was read from its file.
 
     Args:
@@ -94,11 +94,11 @@ def verify(
         for sentence in _steps(content, commitment, files):
             checked.append(sentence)  # noqa: PERF402 - one by one: what was checked before a failure counts
     except RefutedError as problem:
-        return Verdict(valid=False, reason=str(problem), checked=tuple(checked))
+        return CheckResult(valid=False, reason=str(problem), checked=tuple(checked))
     except _MALFORMED as error:
         reason = f"the certificate is not of the form it should be ({type(error).__name__}: {error})"
-        return Verdict(valid=False, reason=reason, checked=tuple(checked))
-    return Verdict(valid=True, reason=checked.pop(), checked=tuple(checked))
+        return CheckResult(valid=False, reason=reason, checked=tuple(checked))
+    return CheckResult(valid=True, reason=checked.pop(), checked=tuple(checked))
 
 
 def _steps(content: Mapping[str, Any], commitment: str | None, files: Path | None) -> Iterator[str]:
@@ -318,7 +318,9 @@ def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
     return f"VALID: {_in_words(promise, facts)}"
 
 
-def _check_near(facts: Facts, answer: int, roles: list[Role], epsilon: float, gamma: float | None) -> None:
+def _check_near(
+    facts: Facts, answer: int, roles: list[AnswerRole], epsilon: float, gamma: float | None
+) -> None:
     covers = _covers(facts, gamma)
     require(bool(roles), "the answer has no share of δ, so nothing is proved of it")
     proved = any(
@@ -374,7 +376,7 @@ def _cover_of(facts: Facts, draws: Sequence[int], *, reached: bool) -> Cover:
     return covered
 
 
-def _low(facts: Facts, answer: int, role: Role) -> float:
+def _low(facts: Facts, answer: int, role: AnswerRole) -> float:
     """A lower bound on what a possible answer is worth."""
     own = facts.own(answer, role)
     if role.ungauged:
@@ -382,7 +384,7 @@ def _low(facts: Facts, answer: int, role: Role) -> float:
     return lower_bound(own, facts.population, facts.shares.part("lower") * role.weight)
 
 
-def _proves(facts: Facts, answer: int, role: Role, covered: Cover, epsilon: float) -> bool:
+def _proves(facts: Facts, answer: int, role: AnswerRole, covered: Cover, epsilon: float) -> bool:
     """Whether every draw is at most ε better than the answer: by its own bound, or by their difference."""
     shares, population, low = facts.shares, facts.population, _low(facts, answer, role)
     if low + epsilon >= 1.0:
@@ -448,7 +450,7 @@ def _proves_by_default(
     return False
 
 
-def _surely_behind(facts: Facts, place: int, role: Role) -> float:
+def _surely_behind(facts: Facts, place: int, role: AnswerRole) -> float:
     """By how much a configuration is surely worse than the default; 0 if that is not proved."""
     values, share = facts.differences(place, 0, role), facts.shares.gain * role.weight
     if role.ungauged or not refutes(values, facts.population, 1.0, share, weights=PAIRED_WEIGHTS):
@@ -456,7 +458,7 @@ def _surely_behind(facts: Facts, place: int, role: Role) -> float:
     return max(0.0, paired_bound(values, facts.population, share) - 1.0)
 
 
-def _gains(facts: Facts, answer: int, role: Role, gain: float) -> bool:
+def _gains(facts: Facts, answer: int, role: AnswerRole, gain: float) -> bool:
     """Whether the answer is surely better than the default by this much."""
     if not facts.shares.gain or role.ungauged:
         return False

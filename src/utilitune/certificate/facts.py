@@ -24,9 +24,9 @@ from utilitune.certificate.judging import (
     ByBestMoment,
     ByQuality,
     ByTime,
-    Runs,
+    RunColumns,
 )
-from utilitune.certificate.shares import SCHEDULES, Shares, announced_draws
+from utilitune.certificate.shares import SCHEDULES, StatedShares, announced_draws
 from utilitune.domain import SMALLEST_DELTA
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def number(value: Any, what: str) -> float:  # noqa: ANN401 - whatever the file 
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class AnswerRole:
     """As what a configuration may be the answer.
 
     Attributes:
@@ -100,7 +100,7 @@ class Facts:
         self.population = len(order) if content["population"] == "finite" else 0
         self.nominations: Sequence[Mapping[str, Any]] = content["nominations"]
         self._entropy = content["entropy"]
-        self.shares = Shares(
+        self.shares = StatedShares(
             self.delta,
             whole(rules["fixed"] or 0, "the size of a fixed set"),
             default=rules["default"] is True,
@@ -122,7 +122,7 @@ class Facts:
 
     # -- runs ----------------------------------------------------------------------------------------------
 
-    def _read(self, columns: Mapping[str, Sequence[Any]], objective: str) -> Runs:
+    def _read(self, columns: Mapping[str, Sequence[Any]], objective: str) -> RunColumns:
         """The log as arrays, each entry possible."""
         for name in ("configuration", "position"):
             known = all(type(value) is int and value >= 0 for value in columns[name])
@@ -133,7 +133,7 @@ class Facts:
             require(known, "a run has a time that is no number, or negative")
         unknown = set(columns["status"]) - _ENDINGS
         require(not unknown, f"a run ended as {min(unknown, default='')!r}, which nobody knows")
-        runs = Runs(
+        runs = RunColumns(
             np.array(columns["configuration"], dtype=np.int64),
             np.array(columns["position"], dtype=np.int64),
             np.array(seconds, dtype=np.float64),
@@ -145,7 +145,7 @@ class Facts:
             self._check(runs, objective)
         return runs
 
-    def _check(self, runs: Runs, objective: str) -> None:
+    def _check(self, runs: RunColumns, objective: str) -> None:
         require(
             int(runs.configuration.max()) < len(self.configurations), "a run is of no known configuration"
         )
@@ -166,7 +166,7 @@ class Facts:
             "a run finished after its captime",
         )
 
-    def _take(self, runs: Runs) -> None:
+    def _take(self, runs: RunColumns) -> None:
         """X and Y of every configuration that was run, with their positions."""
         least, most = self._judge.intervals(runs)
         rows = np.array(self.row, dtype=np.int64)[runs.configuration] if runs.count else runs.configuration
@@ -190,7 +190,7 @@ class Facts:
         found[known] = (self._most if most else self._least)[self._start[row] : self._start[row + 1]]
         return found
 
-    def own(self, configuration: int, role: Role) -> NDArray[np.float64]:
+    def own(self, configuration: int, role: AnswerRole) -> NDArray[np.float64]:
         """X of a possible answer along its order, as far as it was run."""
         values = self._values(configuration, most=False)
         order = self._along(role, values.size, self.known(configuration))
@@ -206,7 +206,7 @@ class Facts:
         """What a configuration can be worth on the list at most, by counting."""
         return float(self._values(configuration, most=True).mean())
 
-    def differences(self, above: int, below: int, role: Role) -> NDArray[np.float64]:
+    def differences(self, above: int, below: int, role: AnswerRole) -> NDArray[np.float64]:
         """1 − Y of one and X of the other added up, along an order, as far as both were run."""
         most, least = self._values(above, most=True), self._values(below, most=False)
         length = min(most.size, least.size)
@@ -214,7 +214,7 @@ class Facts:
         order = self._along(role, length, known[known < length])
         return 1.0 - most[order] + least[order]
 
-    def _along(self, role: Role, length: int, known: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _along(self, role: AnswerRole, length: int, known: NDArray[np.int64]) -> NDArray[np.int64]:
         """The positions along a role's order up to the last one that is known."""
         if role.order is None:
             return np.arange(int(known[-1]) + 1 if known.size else 0)
@@ -233,20 +233,20 @@ class Facts:
         return [n for n, each in enumerate(self.configurations) if fixed or each["origin"] == "random"]
 
     @cached_property
-    def possible(self) -> dict[int, list[Role]]:
+    def possible(self) -> dict[int, list[AnswerRole]]:
         """By configuration, as what it may be the answer."""
-        found: dict[int, list[Role]] = {}
+        found: dict[int, list[AnswerRole]] = {}
         counts: Counter[str] = Counter()
         for place, each in enumerate(self.configurations):
             origin = each["origin"]
             if self.shares.fixed:
-                role = Role(self.shares.weight("draw", 1), None)
+                role = AnswerRole(self.shares.weight("draw", 1), None)
             elif origin == _UNJUDGED:
                 continue
             else:
                 kind = {"random": "draw", "model": "chosen"}.get(origin, "given")
                 counts[kind] += 1
-                role = Role(
+                role = AnswerRole(
                     self.shares.weight(kind, counts[kind]),
                     self._from(each["first_position"]) if origin == "model" else None,
                     ungauged=origin == "model" and self.population > 0,
@@ -257,16 +257,16 @@ class Facts:
             require(nominee < len(self.configurations), f"nomination {q} is of no known configuration")
             weight = self.shares.weight("chosen", counts["chosen"] + q)
             order = self._fresh_order(q) if self.population else self._from(nomination["first_position"])
-            found.setdefault(nominee, []).append(Role(weight, order))
+            found.setdefault(nominee, []).append(AnswerRole(weight, order))
         return found
 
-    def roles(self, configuration: int) -> list[Role]:
+    def roles(self, configuration: int) -> list[AnswerRole]:
         """As what the values of a configuration may be the answer: they may be drawn and nominated."""
         return self._roles_by_row.get(self.row[configuration], [])
 
     @cached_property
-    def _roles_by_row(self) -> dict[int, list[Role]]:
-        found: dict[int, list[Role]] = {}
+    def _roles_by_row(self) -> dict[int, list[AnswerRole]]:
+        found: dict[int, list[AnswerRole]] = {}
         for place, roles in self.possible.items():
             found.setdefault(self.row[place], []).extend(roles)
         return found

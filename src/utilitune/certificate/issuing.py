@@ -28,7 +28,7 @@ from utilitune.live.reusing import condition_of
 from utilitune.live.task import Task
 from utilitune.scenario.model import ListedInstances
 from utilitune.scenario.snapshot import content_digests
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 from utilitune.utility.functions import PREFIX
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _configurations(store: StoreReader, retrace: Retraced) -> list[dict[str, Any
     firsts = dict(retrace.joined)
     return [
         {
-            "origin": records[number].origin.value if number in firsts else Origin.NOMINEE.value,
+            "origin": records[number].origin.value if number in firsts else StoredOrigin.NOMINEE.value,
             "values": dict(records[number].assignment),
             "first_position": firsts.get(number, 0),
         }

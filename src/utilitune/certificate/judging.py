@@ -31,7 +31,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class RunColumns:
     """The log of runs as columns; each pair of a configuration and a position has one entry or more."""
 
     configuration: NDArray[np.int64]
@@ -63,7 +63,7 @@ class ByTime:
         self.bottom, self.top = float(utility(math.inf)), float(utility(0.0))
         self._utility = utility
 
-    def intervals(self, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def intervals(self, runs: RunColumns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """X and Y of every run."""
         finished, stopped = runs.status == FINISHED, runs.status == STOPPED
         lasted_s = np.where(finished, runs.runtime_s, np.where(stopped, runs.captime_s, math.inf))
@@ -91,7 +91,7 @@ class ByQuality:
         self._order = order
         self._defaults: dict[int, int] = {}
 
-    def intervals(self, runs: Runs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def intervals(self, runs: RunColumns) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """X and Y of every run; where they are compared with the default, its runs are looked at first."""
         if self.compares:
             for row in np.flatnonzero(runs.configuration == 0).tolist():
@@ -103,14 +103,14 @@ class ByQuality:
                 least[row], most[row] = self._interval(runs, row)
         return least, most
 
-    def _is_over(self, runs: Runs, row: int) -> bool:
+    def _is_over(self, runs: RunColumns, row: int) -> bool:
         status = runs.status[row]
         if status == STOPPED:
             return bool(runs.captime_s[row] == self._limit_s)
         known = status != FINISHED or runs.quality[row] is not None
         return known and bool(runs.runtime_s[row] <= self._limit_s)
 
-    def _interval(self, runs: Runs, row: int) -> Interval:
+    def _interval(self, runs: RunColumns, row: int) -> Interval:
         if not self._is_over(runs, row):
             return self.bottom, self.top
         if runs.status[row] in FAILED:
@@ -119,7 +119,7 @@ class ByQuality:
         worth = self._worth(runs.quality[row], float(runs.runtime_s[row]), standard)
         return worth, worth
 
-    def _standard(self, runs: Runs, row: int, bound: float | None) -> Standard:
+    def _standard(self, runs: RunColumns, row: int, bound: float | None) -> Standard:
         position = int(runs.position[row])
         known = self._known.get(self._name(position))
         default = self._defaults.get(position)
@@ -129,7 +129,7 @@ class ByQuality:
     def _name(self, position: int) -> str | None:
         return self._order[position] if position < len(self._order) else None
 
-    def _final(self, runs: Runs, row: int) -> float | None:
+    def _final(self, runs: RunColumns, row: int) -> float | None:
         """What a run of the default has reached."""
         return None if runs.status[row] in FAILED else runs.quality[row]
 
@@ -137,10 +137,10 @@ class ByQuality:
 class ByBestMoment(ByQuality):
     """What counts is the best moment of a run, w(q(t), t) at its largest."""
 
-    def _is_over(self, runs: Runs, row: int) -> bool:
+    def _is_over(self, runs: RunColumns, row: int) -> bool:
         return bool(runs.status[row] != STOPPED or runs.captime_s[row] >= self._limit_s)
 
-    def _interval(self, runs: Runs, row: int) -> Interval:
+    def _interval(self, runs: RunColumns, row: int) -> Interval:
         over = self._is_over(runs, row)
         until_s = self._limit_s if over else float(runs.captime_s[row])
         least, bound = 0.0, self._bounds.get(self._name(int(runs.position[row])))
@@ -154,7 +154,7 @@ class ByBestMoment(ByQuality):
             least = max(least, self._worth(quality, float(time_s), standard))
         return least, least if over else max(least, self._top(runs, row, until_s, bound))
 
-    def _top(self, runs: Runs, row: int, captime_s: float, bound: float | None) -> float:
+    def _top(self, runs: RunColumns, row: int, captime_s: float, bound: float | None) -> float:
         """The most that something found later can be worth: no better than the bound, and no sooner."""
         ceiling = self._worth.ceiling(captime_s)
         if BOUND in self._worth.references:
@@ -162,7 +162,7 @@ class ByBestMoment(ByQuality):
         best = self._goal.best if bound is None else bound
         return min(ceiling, self._worth(best, captime_s, self._standard(runs, row, None)))
 
-    def _final(self, runs: Runs, row: int) -> float | None:
+    def _final(self, runs: RunColumns, row: int) -> float | None:
         best: float | None = None
         for time_s, found, _ in runs.trace[row]:
             if time_s is not None and time_s <= self._limit_s:

@@ -20,7 +20,7 @@ from utilitune.live.proof import Proof
 from utilitune.live.running import RunSettings, asker_for
 from utilitune.procedures.naming import ProcedureSpec
 from utilitune.scenario.model import Population
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +85,7 @@ def _all_that_is_stored(task: Task, store: StoreReader) -> Retraced | None:
             "certificates of a search by another package exist for lists of instances only: take "
             'population = "finite", or search with method = "utilitune"'
         )
-    records = [each for each in store.configurations() if each.origin is not Origin.CANDIDATE]
+    records = [each for each in store.configurations() if each.origin is not StoredOrigin.CANDIDATE]
     joined = [(each.index, each.first_position) for each in records]
     proving = {number for number, _ in joined} | set(nominations)
     looked_at: dict[Pair, float] = {}

@@ -33,7 +33,7 @@ SCHEDULES: dict[str, Callable[[int], float]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class StatedShares:
     """The shares of δ of one run, all fixed before its first run.
 
     Attributes:

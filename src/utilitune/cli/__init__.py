@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.commands import Command, CommandGroup
+from utilitune.cli.commands import CliCommand, CommandGroup
 from utilitune.cli.mistakes import Misunderstood, sentence, showed_help
 from utilitune.cli.texts import INTERRUPTED
 from utilitune.errors import UtilituneError
@@ -72,7 +72,7 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     panels = {name: panel for panel, names in _PANELS.items() for name in names}
     for name in [asked] if asked in panels else panels:
         command = getattr(import_module(f"utilitune.cli.{name}"), name)
-        app.command(name, cls=Command, rich_help_panel=panels[name])(command)
+        app.command(name, cls=CliCommand, rich_help_panel=panels[name])(command)
     for name, (panel, summary) in _GROUPS.items():
         group = import_module(f"utilitune.cli.{name}").app if asked == name else _closed_group()
         app.add_typer(group, name=name, help=summary, rich_help_panel=panel)

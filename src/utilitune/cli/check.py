@@ -25,6 +25,9 @@ _LONGEST_CHECK_S = 60.0
 _LONGEST_START_S = 10.0
 _SHORTEST_START_S = 1.0
 _TAIL_LINES = 15
+_LINE_CHARACTERS = 400
+"""How much of a line of the program's output is shown; of a longer one the middle is left out."""
+
 _HIDING = 0.5
 """The share of a run from which on its start-up hides what the configuration changes."""
 
@@ -114,7 +117,7 @@ def _missing_parts(scenario: Scenario) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class CheckRun:
     """What the one run showed.
 
     Attributes:
@@ -141,7 +144,7 @@ class Trial:
         return self.outcome.detail == REJECTED
 
 
-def _try_out(task: Task, captime_s: float | None) -> Trial:
+def _try_out(task: Task, captime_s: float | None) -> CheckRun:
     from dataclasses import replace
 
     from utilitune.live.task import Task, task_text
@@ -154,7 +157,7 @@ def _try_out(task: Task, captime_s: float | None) -> Trial:
     with Task(replace(task.scenario, cluster=None)).backend(1) as backend:
         judged = _run(rules, invocation, backend)
         start_up_s = _start_up_s(task.scenario, rules, invocation, backend)
-    return Trial(
+    return CheckRun(
         command=task_text(task.target.prepare(invocation)),
         captime_s=limit_s,
         outcome=judged.outcome,
@@ -202,7 +205,7 @@ def _start_up_s(
     return outcome.cpu_s if scenario.measure is Measure.CPU else outcome.wall_s
 
 
-def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
+def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]) -> Iterator[str]:
     from utilitune.domain import RunStatus
     from utilitune.errors.outside import shortened
     from utilitune.scenario.model import CommandSpec, RecordedSpec
@@ -245,7 +248,7 @@ def _warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -
         )
 
 
-def _start_up_warnings(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
+def _start_up_warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]) -> Iterator[str]:
     """Where a captime is too short even for an empty file, the worse of the two things to say.
 
     Whether that time is start-up or work cannot be seen from outside, so only what was measured is told; and
@@ -273,7 +276,7 @@ def _start_up_warnings(scenario: Scenario, trial: Trial, setting: Callable[[str]
         )
 
 
-def _hidden_solver(scenario: Scenario, trial: Trial, setting: Callable[[str], str]) -> Iterator[str]:
+def _hidden_solver(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]) -> Iterator[str]:
     """Where most of a run is the start of its wrapper, which takes the same for every configuration."""
     from utilitune.scenario.model import CommandSpec
     from utilitune.utility import format_duration
@@ -307,9 +310,9 @@ def _print_scenario(task: Task, path: Path) -> None:
     )
 
 
-def _print_trial(task: Task, trial: Trial) -> None:
+def _print_trial(task: Task, trial: CheckRun) -> None:
     from utilitune.cli.texts import memory_text
-    from utilitune.errors.outside import printable
+    from utilitune.errors.outside import printable, shortened
     from utilitune.utility import format_duration
 
     outcome = trial.outcome
@@ -318,7 +321,7 @@ def _print_trial(task: Task, trial: Trial) -> None:
     tail = printable(outcome.output_tail, keep="\n\t").rstrip().splitlines()[-_TAIL_LINES:]
     _say("The end of its output:" if tail else "It printed nothing.")
     for line in tail:
-        _say(f"  | {line}")
+        _say(f"  | {shortened(line, _LINE_CHARACTERS)}")
     ended = "" if outcome.exit_code is None else f", exit code {outcome.exit_code}"
     _say(f"Status: {outcome.status.value}{ended}")
     _say(
@@ -330,7 +333,7 @@ def _print_trial(task: Task, trial: Trial) -> None:
         _say(f"Start-up: at most about {format_duration(trial.start_up_s)}, its time on an empty file")
 
 
-def _print_quality(task: Task, trial: Trial) -> None:
+def _print_quality(task: Task, trial: CheckRun) -> None:
     """What the one run reached and what that is worth, where the quality of solutions counts."""
     from utilitune.domain import Objective
     from utilitune.utility import Goal

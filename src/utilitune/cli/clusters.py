@@ -12,6 +12,7 @@ import typer
 from utilitune.domain import Guesses
 
 if TYPE_CHECKING:
+    from utilitune.domain.stopping import Budget
     from utilitune.scenario.model import Scenario
 
 ClusterPlace = Annotated[
@@ -44,6 +45,25 @@ Captime = Annotated[
     typer.Option(help="Stop each run after this time, e.g. 60s.  [default: the scenario's largest]"),
 ]
 """The option that limits each run."""
+
+WallTime = Annotated[
+    str | None,
+    typer.Option(
+        "--max-wall-time",
+        help="Stop after this much time on the clock, all starts together, e.g. 30m; a larger one goes on.",
+    ),
+]
+"""The option that limits all runs of a collection or an evaluation."""
+
+
+def within(wall_time: str | None) -> Budget:
+    """The budget that `WallTime` gives; no limit where it is left out."""
+    from utilitune.domain.stopping import NO_LIMIT, Audience, Budget
+    from utilitune.utility import parse_duration
+
+    if wall_time is None:
+        return NO_LIMIT
+    return Budget(max_wall_s=parse_duration(wall_time), audience=Audience.COMMAND_LINE)
 
 
 def guessing(scenario: Scenario, guesses: Guesses | None) -> Scenario:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import Captime, ClusterPlace, Workers, placed
+from utilitune.cli.clusters import Captime, ClusterPlace, WallTime, Workers, placed, within
 from utilitune.cli.places import beside
 from utilitune.cli.terminal import say
 from utilitune.errors.outside import shell_word
@@ -27,6 +28,7 @@ def collect(
         int | None, typer.Option(min=1, help="How many training instances.  [default: all]")
     ] = None,
     captime: Captime = None,
+    max_wall_time: WallTime = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The matrix (.npz).  [default: SCENARIO's name with .npz]"),
@@ -60,6 +62,7 @@ def collect(
     check_writable(target, (".npz",))
     captime_s = None if captime is None else parse_duration(captime)
     size: GridSize = plan_size(told, configurations, instances, captime_s)
+    size = replace(size, budget=within(max_wall_time))
     try:
         with run_bar("runs") as show:
             matrix = record(told, beside(target, ".collect"), size, workers, show)

@@ -13,7 +13,7 @@ from utilitune.errors import UsageError, did_you_mean
 from utilitune.errors.outside import user_path
 
 
-class Command(TyperCommand):
+class CliCommand(TyperCommand):
     """A command."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - click's own types

@@ -20,7 +20,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from utilitune.cli.commands import Command, CommandGroup
+from utilitune.cli.commands import CliCommand, CommandGroup
 from utilitune.cli.terminal import Terminal, say_json
 from utilitune.data import LOOKALIKES, read_matrix
 from utilitune.data.catalogue import DATA_SETS, data_folder, find_data_set
@@ -38,7 +38,7 @@ app = typer.Typer(
 )
 
 
-@app.command("list", cls=Command)
+@app.command("list", cls=CliCommand)
 def list_data_sets() -> None:
     """List the public data sets and their synthetic look-alikes."""
     folder = data_folder()
@@ -64,7 +64,7 @@ def list_data_sets() -> None:
     )
 
 
-@app.command(cls=Command)
+@app.command(cls=CliCommand)
 def fetch(
     name: Annotated[str, typer.Argument(help="Name of a public data set, see `utilitune datasets list`.")],
     to: Annotated[Path | None, typer.Option(help="Folder to keep it in, instead of the usual one.")] = None,
@@ -92,7 +92,7 @@ def fetch(
         console.print(f"Set UTILITUNE_DATA={folder} to use it by its name.", soft_wrap=True)
 
 
-@app.command(cls=Command)
+@app.command(cls=CliCommand)
 def describe(
     data: Annotated[str, typer.Argument(help="A file, an ASlib folder, or a name from the list.")],
     utility: Annotated[

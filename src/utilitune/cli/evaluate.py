@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import Captime, ClusterPlace, Workers, placed
+from utilitune.cli.clusters import Captime, ClusterPlace, WallTime, Workers, placed, within
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import Terminal, say, say_json
 
@@ -30,6 +31,7 @@ def evaluate(
     workers: Workers = None,
     cluster: ClusterPlace = None,
     captime: Captime = None,
+    max_wall_time: WallTime = None,
     scenario: Annotated[
         Path | None,
         typer.Option(help="Take the test instances from this scenario file, e.g. after adding some."),
@@ -63,6 +65,7 @@ def evaluate(
     with contextlib.closing(read_run_folder(folder)) as store:
         told = placed(_scenario_of(store, scenario), cluster, workers)
         plan = plan_evaluation(store, told, configuration, captime_s)
+        plan = replace(plan, budget=within(max_wall_time))
         _warn_if_at_work(store)
     if plot is not None and plan.scenario.quality is not None:
         raise UsageError("the picture shows how soon instances are solved, not how well: leave --plot out")
@@ -82,8 +85,6 @@ def evaluate(
 
 def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
     """The scenario of a run as it was kept, or a file of the same scenario."""
-    from dataclasses import replace
-
     from utilitune.errors import StoreError
     from utilitune.live.task import Task
     from utilitune.rivals.packages import PEERS
@@ -97,7 +98,7 @@ def _scenario_of(store: RunFolderReader, path: Path | None) -> Scenario:
         told = replace(told, procedure=kept.procedure, options=kept.options)
     if told.digest() != store.snapshot.digest:
         raise StoreError(
-            f"{path} is another scenario than that of {store.folder}, or was changed in what its runs mean: "
+            f"{path} is not the scenario of {store.folder}, or was changed so that runs mean something else: "
             "name the file that the run was started with"
         )
     return told

@@ -22,7 +22,7 @@ from utilitune.domain import rounded_up
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import shortened
 from utilitune.live.progress_line import pause_in_a_log_s
-from utilitune.live.standing.card import compared
+from utilitune.live.standing.card import compared, counted
 from utilitune.live.standing.standing import gain_in_words
 from utilitune.live.standing.terms import without_epsilon
 from utilitune.utility.clock import time_passed
@@ -95,7 +95,8 @@ class _PlainLines:
         passed = COMPILING if view.compiling else time_passed(round(view.elapsed_s))
         self._console.print(
             f"[{passed}] {utilities}ε = {rounded_up(progress.epsilon)}{gamma}; "
-            f"{progress.runs} runs, {progress.configurations} configurations, {failures(view)} failures; "
+            f"{counted(progress.runs, 'run')}, {counted(progress.configurations, 'configuration')}, "
+            f"{counted(failures(view), 'failure')}; "
             f"answer: {view.best_command}",
             markup=False,
             soft_wrap=True,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from utilitune.domain.stopping import Budget
-    from utilitune.rivals.rival import Standing
+    from utilitune.rivals.rival import RivalStanding
     from utilitune.scenario.model import Scenario
 
 
@@ -114,11 +114,11 @@ def peer(
 
 
 @contextlib.contextmanager
-def _watching(name: str) -> Iterator[Callable[[Standing], None]]:
+def _watching(name: str) -> Iterator[Callable[[RivalStanding], None]]:
     """A line that lives while the peer works."""
     with Terminal(stderr=True).status(f"{name}: at work") as status:
 
-        def show(standing: Standing) -> None:
+        def show(standing: RivalStanding) -> None:
             status.update(
                 f"{name}: {standing.runs:,} runs of {standing.configurations:,} configurations, "
                 f"{standing.total_time_s:,.0f} s paid"

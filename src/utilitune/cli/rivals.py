@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
     from utilitune.domain.stopping import Budget
     from utilitune.replaying.replay import RivalResult
-    from utilitune.rivals.rival import Rival, Standing
+    from utilitune.rivals.rival import Rival, RivalStanding
     from utilitune.utility import SolutionUtility, Utility
 
 
@@ -75,7 +75,7 @@ def run_rival(
     try:
         with Terminal(stderr=True, quiet=quiet).status(f"{rival.name}: starting") as status:
 
-            def show(standing: Standing) -> None:
+            def show(standing: RivalStanding) -> None:
                 status.update(f"{rival.name}: {standing.runs:,} runs  {standing.total_time_s:,.0f} s paid")
 
             return replay_rival(matrix, rival, utility=utility, seed=seed, budget=budget, on_progress=show)

@@ -55,10 +55,10 @@ def _print(facts: ConfigurationFacts, runs: Sequence[dict[str, Any]], *, output:
 
     from utilitune.cli.texts import paragraphs, words
     from utilitune.errors.outside import printable
-    from utilitune.store.records import Origin
+    from utilitune.store.records import StoredOrigin
 
     say = words().print
-    say(f"Configuration {facts.number} ({Origin(facts.origin).words})", style="bold")
+    say(f"Configuration {facts.number} ({StoredOrigin(facts.origin).words})", style="bold")
     say(f"  {printable(facts.command)}")
     say(f"Mean utility {facts.estimate.text()} on {facts.estimate.runs:,} instances")
     if facts.differences:

@@ -25,7 +25,7 @@ def stop(
 ) -> None:
     """Ask a run at work to stop in good order; its answer stays valid and it can be started again.
 
-    Runs of the program that are under way are ended and do not count.
+    Runs of the program that have not ended yet are killed, and do not count.
     """
     import contextlib
 

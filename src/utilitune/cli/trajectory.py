@@ -58,18 +58,18 @@ def trajectory(
 
 
 def _table(store: StoreReader) -> str:
+    from utilitune.domain import rounded_up
     from utilitune.reports.exports import trajectory_rows
-    from utilitune.store.records import Origin
+    from utilitune.store.records import StoredOrigin
     from utilitune.utility import format_duration
 
-    lines = ["time in runs      runs  configuration       ε      γ"]
+    lines = ["time in runs      runs  configuration     ε         γ"]
     for row in trajectory_rows(store):
-        gamma = "" if row["gamma"] is None else f"{row['gamma']:.3f}"
-        name = f"{row['configuration']} ({Origin(row['origin']).words})"
-        time_text = format_duration(round(row["time_s"], 1))
-        lines.append(
-            f"{time_text:>12}  {row['runs']:>8,}  {name:<16}  {row['epsilon']:.3f}  {gamma}".rstrip()
-        )
+        gamma = "" if row["gamma"] is None else rounded_up(row["gamma"])
+        name = f"{row['configuration']} ({StoredOrigin(row['origin']).words})"
+        time_text = format_duration(float(f"{row['time_s']:.3g}"))
+        epsilon = rounded_up(row["epsilon"])
+        lines.append(f"{time_text:>12}  {row['runs']:>8,}  {name:<16}  {epsilon:<8}  {gamma}".rstrip())
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from utilitune.cli.commands import Command, CommandGroup
+from utilitune.cli.commands import CliCommand, CommandGroup
 from utilitune.cli.utility_design import design
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ app = typer.Typer(
     """,
     rich_markup_mode="markdown",
 )
-app.command("design", cls=Command)(design)
+app.command("design", cls=CliCommand)(design)
 
 
-@app.command(_DRAW, cls=Command)
+@app.command(_DRAW, cls=CliCommand)
 def draw(
     expression: Annotated[
         str | None,

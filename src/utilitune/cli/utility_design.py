@@ -28,7 +28,7 @@ _TOGETHER = ("product", "minimum")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WayOptions:
+class DesignOptions:
     """How the utility is found."""
 
     say: Annotated[
@@ -74,7 +74,7 @@ class _Found:
 @grouped
 def design(
     *,
-    ways: WayOptions,
+    ways: DesignOptions,
     on: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +117,7 @@ def design(
 # -- by options ------------------------------------------------------------------------------------
 
 
-def _given(ways: WayOptions) -> _Found | None:
+def _given(ways: DesignOptions) -> _Found | None:
     chosen = [name for name in ("say", "answer", "point") if getattr(ways, name)]
     if len(chosen) > 1:
         raise UsageError(f"choose one way: --{chosen[0]} or --{chosen[1]}; --also adds another utility")
@@ -162,7 +162,7 @@ def _from_points(texts: Sequence[str], *, smooth: bool) -> _Found:
     return _Found(fit.utility, fit=fit)
 
 
-def _combined(found: _Found, ways: WayOptions) -> _Found:
+def _combined(found: _Found, ways: DesignOptions) -> _Found:
     from utilitune.utility import Minimum, Product, parse_utility
 
     if ways.together not in _TOGETHER:

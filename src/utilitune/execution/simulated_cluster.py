@@ -83,7 +83,7 @@ class Conditions:
             raise UsageError(f"speed_spread must be at most {_LARGEST_SPREAD:g}, not {self.speed_spread:g}")
 
 
-class Account:
+class ClusterAccount:
     """What the cluster has spent and lost, in seconds of recorded run time unless said otherwise.
 
     Attributes:
@@ -144,7 +144,7 @@ class SimulatedCluster(ClosedInBlocks):
         if workers < 1:
             raise UsageError(f"the number of workers must be at least 1, not {workers}")
         self.now_s = 0.0
-        self.account = Account()
+        self.account = ClusterAccount()
         self.conditions = conditions or Conditions()
         self._workers = workers
         self._behaviour = behaviour

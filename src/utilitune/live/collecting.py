@@ -22,12 +22,13 @@ import numpy as np
 from utilitune.data import RuntimeMatrix
 from utilitune.data.solutions import RecordedSolutions
 from utilitune.domain import Objective, RunOutcome, TracePoint, require_positive
+from utilitune.domain.stopping import NO_LIMIT, Budget
 from utilitune.errors import ScenarioError, UsageError
 from utilitune.live.grid import Grid, complete
 from utilitune.live.supply import ConfigurationSupply
 from utilitune.live.task import Task
 from utilitune.spaces.space import INACTIVE
-from utilitune.store import ConfigurationRecord, Origin, open_run_folder
+from utilitune.store import ConfigurationRecord, StoredOrigin, open_run_folder
 from utilitune.utility import format_duration
 
 if TYPE_CHECKING:
@@ -55,11 +56,13 @@ class GridSize:
         configurations: Number of configurations, the default included.
         instances: Number of instances.
         captime_s: When to stop a run; it is the cutoff of the matrix.
+        budget: When to stop although runs are missing; what was made is kept, and can be gone on with.
     """
 
     configurations: int
     instances: int
     captime_s: float
+    budget: Budget = NO_LIMIT
 
     def __post_init__(self) -> None:
         for name in ("configurations", "instances"):
@@ -144,7 +147,7 @@ def collect_into(
     _check_instances(size, instances)
     records = _configurations(scenario, size.configurations)
     pairs = [(record.index, position) for position in range(size.instances) for record in records]
-    grid = Grid(task, instances, records, size.captime_s)
+    grid = Grid(task, instances, records, size.captime_s, size.budget)
     outcomes = complete(grid, pairs, store, backend, on_run)
     names = _column_names([instances.name(position) for position in range(size.instances)])
     encoded = scenario.space.encode([record.assignment for record in records])
@@ -174,7 +177,9 @@ def _configurations(scenario: Scenario, count: int) -> list[ConfigurationRecord]
     """The default and random draws, those that the run of the scenario would make."""
     supply = ConfigurationSupply(scenario.space, scenario.seed, [scenario.space.default()])
     return [
-        ConfigurationRecord(number, supply.draw(number)[0], Origin.RANDOM if number else Origin.DEFAULT)
+        ConfigurationRecord(
+            number, supply.draw(number)[0], StoredOrigin.RANDOM if number else StoredOrigin.DEFAULT
+        )
         for number in range(count)
     ]
 

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from utilitune.domain import RunOutcome, RunStatus, require_positive
+from utilitune.domain.stopping import NO_LIMIT, Budget
 from utilitune.errors import ScenarioError, UsageError
 from utilitune.live.grid import Grid, complete
 from utilitune.live.live_run import crowding
@@ -65,7 +66,7 @@ _WORTH_MENTIONING = 0.005
 _SHORTEST_MEAN_S = 1e-9
 
 
-class Worths(NamedTuple):
+class WorthsOfBoth(NamedTuple):
     """What the runs of both are worth, where that does not follow from their time."""
 
     chosen: NDArray[np.float64]
@@ -198,7 +199,7 @@ class Comparison:
 def compare(
     chosen: tuple[int, Sequence[RunOutcome]],
     default: tuple[int, Sequence[RunOutcome]],
-    utility: Utility | Worths,
+    utility: Utility | WorthsOfBoth,
     captime_s: float,
     instances: Sequence[str] | None = None,
 ) -> Comparison:
@@ -212,7 +213,11 @@ def compare(
         instances: The instance of each run, where some have several; else all are different ones.
     """
     our_times, their_times = (_times_s(outcomes) for _, outcomes in (chosen, default))
-    worths = utility if isinstance(utility, Worths) else Worths(utility(our_times), utility(their_times))
+    worths = (
+        utility
+        if isinstance(utility, WorthsOfBoth)
+        else WorthsOfBoth(utility(our_times), utility(their_times))
+    )
     ours, theirs = (
         _side(*side, values, captime_s) for side, values in zip((chosen, default), worths, strict=True)
     )
@@ -251,7 +256,7 @@ def compare(
         speed_up=float(_ratio(columns[:, 2].mean(), columns[:, 1].mean())),
         speed_up_interval=ratio_interval,
         note=_capping_note(utility, captime_s, ours.timeouts + theirs.timeouts),
-        of_solutions=isinstance(utility, Worths),
+        of_solutions=isinstance(utility, WorthsOfBoth),
         stops_decide=stops_decide,
     )
 
@@ -259,13 +264,13 @@ def compare(
 def _gains_at_worst_and_best(
     chosen: Sequence[RunOutcome],
     default: Sequence[RunOutcome],
-    worths: Worths,
-    utility: Utility | Worths,
+    worths: WorthsOfBoth,
+    utility: Utility | WorthsOfBoth,
     captime_s: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The gains if stopped runs of the default had ended at the captime, and if those of the other had."""
     ours, theirs = worths
-    if isinstance(utility, Worths):
+    if isinstance(utility, WorthsOfBoth):
         return ours - theirs, ours - theirs
     most = float(utility(captime_s))
     our_most, their_most = (
@@ -285,9 +290,9 @@ def _per_instance(columns: NDArray[np.float64], instances: Sequence[str]) -> NDA
     return order
 
 
-def _proved_gain(gains: NDArray[np.float64], utility: Utility | Worths) -> Interval:
+def _proved_gain(gains: NDArray[np.float64], utility: Utility | WorthsOfBoth) -> Interval:
     """Where the mean gain lies by proof: a gain is at most what the best answer is worth over the worst."""
-    most = 1.0 if isinstance(utility, Worths) else float(utility(0.0)) - utility.infimum
+    most = 1.0 if isinstance(utility, WorthsOfBoth) else float(utility(0.0)) - utility.infimum
     return Interval(*mean_interval(np.clip(gains, -most, most), -most, most, 1 - CONFIDENCE))
 
 
@@ -326,8 +331,8 @@ def _side(number: int, outcomes: Sequence[RunOutcome], worths: NDArray[np.float6
     )
 
 
-def _capping_note(utility: Utility | Worths, captime_s: float, timeouts: int) -> str:
-    if isinstance(utility, Worths):
+def _capping_note(utility: Utility | WorthsOfBoth, captime_s: float, timeouts: int) -> str:
+    if isinstance(utility, WorthsOfBoth):
         return ""
     most = float(utility(captime_s)) - utility.infimum
     if not timeouts or most < _WORTH_MENTIONING:
@@ -365,6 +370,7 @@ class EvaluationPlan:
         default: The one it is compared with.
         captime_s: Where runs are stopped.
         digest: Names everything the runs depend on: kept runs of another digest do not count.
+        budget: When to stop although runs are missing; what was made is kept, and can be gone on with.
     """
 
     scenario: Scenario
@@ -372,6 +378,7 @@ class EvaluationPlan:
     default: ConfigurationRecord
     captime_s: float
     digest: str
+    budget: Budget = NO_LIMIT
 
 
 def plan_evaluation(
@@ -457,7 +464,7 @@ def run_evaluation(
     count = task.test_count()
     records = {record.index: record for record in (plan.default, plan.chosen)}
     wanted = [(number, position) for position in range(count) for number in records]
-    grid = Grid(task, task.test, tuple(records.values()), plan.captime_s)
+    grid = Grid(task, task.test, tuple(records.values()), plan.captime_s, plan.budget)
     crowded = crowding(plan.scenario.measure, backend.free_slots)
     known = complete(grid, wanted, store, backend, on_run)
     chosen, default = (
@@ -473,10 +480,10 @@ def run_evaluation(
     return replace(found, note=note, trained_on=same)
 
 
-def _worths(task: Task, chosen: Sequence[RunOutcome], default: Sequence[RunOutcome]) -> Worths:
+def _worths(task: Task, chosen: Sequence[RunOutcome], default: Sequence[RunOutcome]) -> WorthsOfBoth:
     """What the runs on the test instances are worth by their solutions."""
     judge = task.judge(task.test)
-    return Worths(
+    return WorthsOfBoth(
         *(
             np.array(
                 [judge.worth(at, own, base) for at, (own, base) in enumerate(zip(runs, default, strict=True))]

@@ -25,7 +25,7 @@ from utilitune.live.choosing import Choice
 from utilitune.live.meetings import Meetings
 from utilitune.procedures.engine import Origin
 from utilitune.spaces import Assignment
-from utilitune.store.records import Origin as StoredOrigin
+from utilitune.store.records import StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

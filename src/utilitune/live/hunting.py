@@ -8,7 +8,6 @@ who was quicker.
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from utilitune.search.own import CheckedSuggester
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
 from utilitune.search.suggesting import MixedSuggester, RandomSuggester
-from utilitune.utility.carried import make_importable
+from utilitune.utility.carried import imported, make_importable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -298,7 +297,7 @@ def _own(reference: str) -> Callable[[SearchTask], Searcher]:
     """A user's class: a searcher, or a suggester whose candidates our races try."""
     module, _, name = reference.partition(":")
     try:
-        kind = getattr(importlib.import_module(module), name)
+        kind = getattr(imported(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise ScenarioError(
             f'the search method {reference!r} cannot be imported ({error}): name it as "module:Class"'

@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 from utilitune.domain import rounded_up
+from utilitune.live.standing.card import counted
 from utilitune.utility.clock import time_passed
 
 if TYPE_CHECKING:
@@ -82,5 +83,5 @@ def progress_text(view: View) -> str:
     gamma = "" if progress.gamma is None else f", γ = {rounded_up(progress.gamma)}"
     return (
         f"[{time_passed(round(view.elapsed_s))}] ε = {rounded_up(progress.epsilon)}{gamma}; "
-        f"{progress.runs:,} runs, {progress.configurations:,} configurations"
+        f"{counted(progress.runs, 'run')}, {counted(progress.configurations, 'configuration')}"
     )

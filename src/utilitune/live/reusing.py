@@ -25,7 +25,7 @@ from utilitune.live.inputs import INPUT_CONDITION
 from utilitune.scenario.model import Scenario
 from utilitune.spaces import Assignment
 from utilitune.store.base import note_once
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,7 +113,7 @@ class EarlierRuns:
             record = configurations[run.request.configuration]
             if not record.origin.searched:
                 runs[Assignment(record.assignment)].append(run)
-        beforehand = (Origin.DEFAULT, Origin.USER)
+        beforehand = (StoredOrigin.DEFAULT, StoredOrigin.USER)
         given, found = (
             {Assignment(each.assignment) for each in configurations if (each.origin in beforehand) is first}
             for first in (True, False)

@@ -26,8 +26,7 @@ from utilitune.search.proposers.model_guided import ModelGuidedProposer
 from utilitune.search.proposers.random import ListedDraws, RandomDraws
 from utilitune.spaces import Assignment
 from utilitune.store.base import note_once
-from utilitune.store.records import ConfigurationRecord
-from utilitune.store.records import Origin as StoredOrigin
+from utilitune.store.records import ConfigurationRecord, StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

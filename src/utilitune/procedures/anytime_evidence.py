@@ -37,7 +37,7 @@ Looks = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 """X and Y at each of several captimes."""
 
 
-class AnytimeJudge(Judge, Protocol):
+class LookJudge(Judge, Protocol):
     """What runs are worth that find better solutions while they run."""
 
     @property
@@ -69,7 +69,7 @@ class AnytimeEvidence(JudgedEvidence):
         positions: How many instances there are; a large number for an endless generator.
     """
 
-    def __init__(self, judge: AnytimeJudge, positions: int) -> None:
+    def __init__(self, judge: LookJudge, positions: int) -> None:
         self._captimes_s = np.array([judge.limit_s])
         self._least = np.zeros((0, 1))
         self._most = np.ones((0, 1))

@@ -27,7 +27,7 @@ from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.naming import ProcedureSpec, build_engine
 from utilitune.replaying.recording import Recording
 from utilitune.replaying.row_supply import RowSupply, row_supply
-from utilitune.rivals.rival import POINTS_PER_DECADE, Rival, Standing, play_rival
+from utilitune.rivals.rival import POINTS_PER_DECADE, Rival, RivalStanding, play_rival
 from utilitune.scenario.model import usual_smallest_captime_s
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from utilitune.replaying.judging import JudgedRuns
     from utilitune.utility import SolutionUtility, Utility
 
-State = TypeVar("State", Progress, PhaseRecord, Standing)
+State = TypeVar("State", Progress, PhaseRecord, RivalStanding)
 
 _ROUNDS_PER_CALL = 100_000
 
@@ -137,9 +137,9 @@ class RivalResult:
 
     procedure: str
     best: str
-    standing: Standing
+    standing: RivalStanding
     stop_reason: StopReason
-    trajectory: tuple[Standing, ...]
+    trajectory: tuple[RivalStanding, ...]
     anytime: bool
     wall_s: float
 
@@ -162,7 +162,7 @@ class RivalResult:
         }
 
 
-def _as_progress(standing: Standing) -> dict[str, Any]:
+def _as_progress(standing: RivalStanding) -> dict[str, Any]:
     shared = {field.name: getattr(standing, field.name, None) for field in fields(Progress)}
     return {**shared, "rounds": standing.runs}
 
@@ -254,7 +254,7 @@ def replay_rival(
     utility: Utility | SolutionUtility | str | None = None,
     seed: int | None = None,
     budget: Budget | None = None,
-    on_progress: Callable[[Standing], None] | None = None,
+    on_progress: Callable[[RivalStanding], None] | None = None,
 ) -> RivalResult:
     """Let a rival work on recorded runtimes.
 

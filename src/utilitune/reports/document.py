@@ -27,7 +27,7 @@ from utilitune.reports.heldout import heldout_of
 from utilitune.reports.importance import importance_of
 from utilitune.spaces.parameters import NumberParameter
 from utilitune.store.facts import versions
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 from utilitune.utility.functions import shown_name
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def configurations(task: Task, digest: RunDigest, numbers: Sequence[int]) -> dic
     origin = COLUMNS.index("origin")
     rows = digest.rows(numbers)
     for row in rows:
-        row[origin] = Origin(row[origin]).words
+        row[origin] = StoredOrigin(row[origin]).words
     return {
         "columns": list(COLUMNS),
         "rows": rows,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import RunStatus
 from utilitune.live.task import Task
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 from utilitune.targets.command import written
 
 if TYPE_CHECKING:
@@ -34,7 +34,11 @@ _STATUSES = {
     RunStatus.CRASHED: "CRASHED",
     RunStatus.WRONG_ANSWER: "CRASHED",
 }
-_ORIGINS = {Origin.DEFAULT: "Default", Origin.USER: "Initial design", Origin.RANDOM: "Random Search"}
+_ORIGINS = {
+    StoredOrigin.DEFAULT: "Default",
+    StoredOrigin.USER: "Initial design",
+    StoredOrigin.RANDOM: "Random Search",
+}
 _SEARCHED = "Local Search"
 _LATEST_STATUSES = {"SUCCESS": 1, "CRASHED": 2, "TIMEOUT": 3, "CAPPED": 3, "MEMOUT": 4}
 _UNKNOWN_COST = 1.0

@@ -35,7 +35,7 @@ from utilitune.procedures.naming import PROCEDURES, ProcedureSpec
 from utilitune.procedures.pair_runtime import PairRuntime
 from utilitune.reports.scales import NUMBERS, Scale, measured, scale_of
 from utilitune.spaces import Assignment
-from utilitune.store import Origin, read_run_folder
+from utilitune.store import StoredOrigin, read_run_folder
 from utilitune.utility import (
     SolutionUtility,
     Utility,
@@ -60,7 +60,11 @@ PLACEHOLDER = "*"
 
 _FINEST_RATIO = 1.001  # between two answers, the moment of change is looked for this closely
 _LARGEST_FAMILY = 10_001
-_BEFOREHAND = (Origin.DEFAULT, Origin.USER, Origin.RANDOM)  # not chosen because of any outcome
+_BEFOREHAND = (
+    StoredOrigin.DEFAULT,
+    StoredOrigin.USER,
+    StoredOrigin.RANDOM,
+)  # not chosen because of any outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,7 +405,7 @@ def _sharing_runs(configurations: Sequence[ConfigurationRecord]) -> list[Configu
         number = record.index
         if record.origin in _BEFOREHAND:
             number = first.setdefault(Assignment(record.assignment), number)
-        found.append(replace(record, index=number) if record.origin is Origin.RANDOM else record)
+        found.append(replace(record, index=number) if record.origin is StoredOrigin.RANDOM else record)
     return found
 
 

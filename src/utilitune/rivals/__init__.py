@@ -7,6 +7,6 @@ A rival is a value, its settings: make one by its class, or by the name and the 
 from __future__ import annotations
 
 from utilitune.rivals.naming import RIVALS, rival_named
-from utilitune.rivals.rival import Objective, Rival, Standing
+from utilitune.rivals.rival import RankedBy, Rival, RivalStanding
 
-__all__ = ["RIVALS", "Objective", "Rival", "Standing", "rival_named"]
+__all__ = ["RIVALS", "RankedBy", "Rival", "RivalStanding", "rival_named"]

@@ -20,7 +20,7 @@ import numpy as np
 from utilitune.domain import require_probability, require_whole
 from utilitune.domain.stopping import finished
 from utilitune.errors import UsageError
-from utilitune.rivals.rival import Draws, Standing, check_optional_captime
+from utilitune.rivals.rival import Draws, RivalStanding, check_optional_captime
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -149,7 +149,7 @@ class ACBand:
                 f"the feedback must be a Feedback ({' or '.join(Feedback)}), not {self.feedback!r}"
             )
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Play epoch after epoch; the incumbent stands after each."""
         del budget  # the driver looks after every epoch
         plan = self._plan(runs)
@@ -159,7 +159,7 @@ class ACBand:
         for epoch in plan:
             rows = [incumbent, *draws.take(epoch.configurations - 1, besides=incumbent)]
             incumbent = _eliminate(arena, rows, epoch)
-            yield Standing(incumbent, arena.total_time_s, arena.runs, draws.seen, 1)
+            yield RivalStanding(incumbent, arena.total_time_s, arena.runs, draws.seen, 1)
         return finished("AC-Band has played all its epochs: a smaller alpha looks at more configurations.")
 
     def _plan(self, runs: RecordedRuns) -> list[Epoch]:

@@ -55,7 +55,7 @@ class RaceRules(NamedTuple):
     pause_after: int
 
 
-class Account(NamedTuple):
+class RaceAccount(NamedTuple):
     """What all races of one procedure share.
 
     Attributes:
@@ -77,10 +77,10 @@ class Account(NamedTuple):
     counters: NDArray[np.int64]
 
 
-class Race(NamedTuple):
+class RaceState(NamedTuple):
     """The state of every configuration of a race; arrays are indexed by the order of the draws."""
 
-    account: Account
+    account: RaceAccount
     status: NDArray[np.int64]
     pending: NDArray[np.int32]
     walk: NDArray[np.int64]
@@ -101,9 +101,9 @@ CURSOR, KEPT, LEFT, PASSES, FINISHED = range(5)
 
 def new_account(
     evidence: Evidence, rows: NDArray[np.int64], allowed: tuple[float, int] = (math.inf, 2**62)
-) -> Account:
+) -> RaceAccount:
     """Nothing watched, nothing paid, no bound."""
-    return Account(
+    return RaceAccount(
         evidence=evidence,
         rows=rows,
         allowed=allowed,
@@ -114,12 +114,12 @@ def new_account(
     )
 
 
-def new_race(account: Account, instances: int) -> Race:
+def new_race(account: RaceAccount, instances: int) -> RaceState:
     """All configurations before their first run."""
     count = len(account.rows)
     walk = np.zeros((count, 5), dtype=np.int64)
     walk[:, LEFT] = instances
-    return Race(
+    return RaceState(
         account=account,
         status=np.full(count, CAP, dtype=np.int64),
         pending=np.tile(np.arange(instances, dtype=np.int32), (count, 1)),
@@ -137,7 +137,7 @@ def new_race(account: Account, instances: int) -> Race:
 
 
 @compiled
-def watch(account: Account, limit_s: float, i: int, position: int, until_s: float) -> float:
+def watch(account: RaceAccount, limit_s: float, i: int, position: int, until_s: float) -> float:
     """Watch a run up to `until_s`, paying only what was not watched before; return how long it lasted."""
     evidence = account.evidence
     runtime_s = evidence.runtime_s[evidence.base[account.rows[i]] + evidence.column[position]]
@@ -153,7 +153,7 @@ def watch(account: Account, limit_s: float, i: int, position: int, until_s: floa
 
 
 @inlined
-def is_spent(account: Account) -> bool:
+def is_spent(account: RaceAccount) -> bool:
     """Whether all the seconds or runs that are allowed were used."""
     used_s: float = account.shared[TOTAL]
     runs: int = account.counters[RUNS]
@@ -168,7 +168,7 @@ def is_over(lasted_s: float, until_s: float, limit_s: float) -> bool:
 
 @compiled
 def advance_pending(
-    account: Account,
+    account: RaceAccount,
     pending: NDArray[np.int32],
     walk: NDArray[np.int64],
     i: int,
@@ -197,7 +197,7 @@ def advance_pending(
 
 
 @compiled
-def _seek_cap(race: Race, rules: RaceRules, i: int) -> None:
+def _seek_cap(race: RaceState, rules: RaceRules, i: int) -> None:
     """A turn of the first phase: the cap is the largest of the first so many runtimes."""
     slices = (rules.slice_s, rules.limit_s)
     took_s, runtime_s = advance_pending(race.account, race.pending[i], race.walk[i], i, slices)
@@ -223,7 +223,7 @@ def bernstein_width(variance: float, cap_s: float, spread: float, samples: int) 
 
 
 @compiled
-def _narrow_mean(race: Race, rules: RaceRules, i: int) -> None:
+def _narrow_mean(race: RaceState, rules: RaceRules, i: int) -> None:
     """A sample of the second phase is complete: update its bounds and the global one, and decide."""
     samples = race.samples[i]
     if samples > math.floor(1.1 ** race.grid[i]):
@@ -249,7 +249,7 @@ def _narrow_mean(race: Race, rules: RaceRules, i: int) -> None:
 
 
 @compiled
-def _seek_mean(race: Race, rules: RaceRules, i: int) -> None:
+def _seek_mean(race: RaceState, rules: RaceRules, i: int) -> None:
     """A turn of the second phase: one slice of the run on the next instance."""
     position = rules.instances + race.samples[i]
     if position >= race.account.evidence.column.size:
@@ -269,7 +269,7 @@ def _seek_mean(race: Race, rules: RaceRules, i: int) -> None:
 
 
 @compiled
-def _settled(race: Race, members: NDArray[np.int64]) -> int:
+def _settled(race: RaceState, members: NDArray[np.int64]) -> int:
     """Whether the race is over: nobody goes on, or one does and every other is worse than the bound."""
     going = 0
     close = False
@@ -285,7 +285,7 @@ def _settled(race: Race, members: NDArray[np.int64]) -> int:
 
 
 @compiled
-def _turn(race: Race, rules: RaceRules, i: int) -> bool:
+def _turn(race: RaceState, rules: RaceRules, i: int) -> bool:
     """A turn of one configuration; whether it still takes any."""
     if race.status[i] == CAP:
         _seek_cap(race, rules, i)
@@ -298,7 +298,7 @@ def _turn(race: Race, rules: RaceRules, i: int) -> bool:
 
 @compiled
 def advance_race(
-    race: Race, rules: RaceRules, members: NDArray[np.int64], pause_total_s: float, enough: int
+    race: RaceState, rules: RaceRules, members: NDArray[np.int64], pause_total_s: float, enough: int
 ) -> int:
     """Turns for all members until the race is settled, so much is paid, or `enough` members pause.
 
@@ -323,7 +323,9 @@ def advance_race(
 
 
 @compiled
-def precheck(account: Account, i: int, instances: int, spread: float, slices: tuple[float, float]) -> bool:
+def precheck(
+    account: RaceAccount, i: int, instances: int, spread: float, slices: tuple[float, float]
+) -> bool:
     """Whether a configuration looks good enough, on few runs, to be raced against the bound T.
 
     Stage 1 seeks the time τ within which 80 % of b' runs finish, and gives up at 1.9 b' T seconds of work.

@@ -21,7 +21,7 @@ from utilitune.errors import UsageError
 from utilitune.rivals import bernstein_race as kernel
 from utilitune.rivals.rival import (
     POINTS_PER_DECADE,
-    Standing,
+    RivalStanding,
     check_optional_captime,
 )
 
@@ -114,7 +114,7 @@ class CapsAndRuns(Precision):
         if self.gamma is not None:
             require_share("gamma", self.gamma)
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Race all configurations to the end."""
         count, zeta = runs.configurations, self.zeta
         if self.gamma is not None:
@@ -150,8 +150,8 @@ def check_enough_instances(needed: int, delta: float, runs: RecordedRuns) -> Non
 
 
 def advance(
-    race: kernel.Race, rules: kernel.RaceRules, members: NDArray[np.int64], enough: int = -1
-) -> Iterator[Standing]:
+    race: kernel.RaceState, rules: kernel.RaceRules, members: NDArray[np.int64], enough: int = -1
+) -> Iterator[RivalStanding]:
     """Let a race go on until it is settled, and say now and then where it stands."""
     total_s = race.account.shared
     state = kernel.GOES_ON
@@ -161,7 +161,7 @@ def advance(
         yield standing(race)
 
 
-def best_member(race: kernel.Race) -> int:
+def best_member(race: kernel.RaceState) -> int:
     """The least mean of those accepted (or out of instances), unless all of these are worse than the bound T.
 
     Then it is the single configuration left or, of several, whoever holds T; without T, the first.
@@ -174,10 +174,10 @@ def best_member(race: kernel.Race) -> int:
     return int(left[0]) if len(left) == 1 else max(holder, 0)
 
 
-def standing(race: kernel.Race) -> Standing:
+def standing(race: kernel.RaceState) -> RivalStanding:
     """Where a race stands."""
     begun = race.account.begun
-    return Standing(
+    return RivalStanding(
         best_index=int(race.account.rows[best_member(race)]),
         total_time_s=float(race.account.shared[kernel.TOTAL]),
         runs=int(race.account.counters[kernel.RUNS]),
@@ -186,7 +186,7 @@ def standing(race: kernel.Race) -> Standing:
     )
 
 
-def conclusion(name: str, race: kernel.Race) -> StopReason:
+def conclusion(name: str, race: kernel.RaceState) -> StopReason:
     """Why a race that was played to its end is over."""
     exhausted = int((race.status == kernel.EXHAUSTED).sum())
     if exhausted:

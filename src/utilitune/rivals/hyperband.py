@@ -18,9 +18,9 @@ from utilitune.domain.stopping import finished
 from utilitune.errors import UsageError
 from utilitune.rivals.rival import (
     Draws,
-    Objective,
+    RankedBy,
+    RivalStanding,
     Scores,
-    Standing,
     check_optional_captime,
     require_objective,
 )
@@ -101,7 +101,7 @@ class Hyperband:
     resource_s: float
     eta: int = 3
     captime_s: float | None = None
-    objective: Objective = Objective.UTILITY
+    objective: RankedBy = RankedBy.UTILITY
 
     def __post_init__(self) -> None:
         require_positive("the resource of Hyperband", self.resource_s)
@@ -114,7 +114,7 @@ class Hyperband:
                 "give each configuration more seconds"
             )
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Play bracket after bracket; the best winner so far stands after each."""
         del budget  # the driver looks after every bracket
         captime_s = runs.captime_s(self.captime_s)
@@ -137,7 +137,7 @@ class Hyperband:
                 looks = looks[: max(1, len(looks) // self.eta)]
             if looks[0].value > best_value:
                 winner, best_value = looks[0].row, looks[0].value
-            yield Standing(winner, total_time_s, made, draws.seen, 1)
+            yield RivalStanding(winner, total_time_s, made, draws.seen, 1)
         return finished("Hyperband has played all its brackets: a larger resource gives a surer answer.")
 
     def _check_resource(self, runs: RecordedRuns, captime_s: float) -> None:

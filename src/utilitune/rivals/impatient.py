@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import StopReason
     from utilitune.domain.stopping import Budget
-    from utilitune.rivals.rival import RecordedRuns, Standing
+    from utilitune.rivals.rival import RecordedRuns, RivalStanding
 
 
 def pool_sizes(gamma: float, zeta: float) -> list[int]:
@@ -75,7 +75,7 @@ class ImpatientCapsAndRuns(Precision):
         """ζ' = ζ/12, or ζ/13 with the guess: the failure of each part."""
         return self.zeta / (13 if self.guess_best else 12)
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Play pool after pool, then race what is left of all pools to full accuracy."""
         sizes, zeta = pool_sizes(self.gamma, self.part_zeta), self.part_zeta
         check_enough_rows(sizes[-1], self.gamma, runs)
@@ -117,7 +117,7 @@ class ImpatientCapsAndRuns(Precision):
                 )
 
     def _precheck(
-        self, race: kernel.Race, rules: kernel.RaceRules, members: NDArray[np.int64], pools: int
+        self, race: kernel.RaceState, rules: kernel.RaceRules, members: NDArray[np.int64], pools: int
     ) -> None:
         """Reject those who fail the precheck; the holder of the bound need not take it."""
         instances = precheck_instances(pools, self.part_zeta)
@@ -129,8 +129,8 @@ class ImpatientCapsAndRuns(Precision):
                 race.status[i] = kernel.REJECTED
 
     def _guess(
-        self, account: kernel.Account, sizes: list[int], limit_s: float
-    ) -> Generator[Standing, None, NDArray[np.int64]]:
+        self, account: kernel.RaceAccount, sizes: list[int], limit_s: float
+    ) -> Generator[RivalStanding, None, NDArray[np.int64]]:
         """The first so many of all draws, as many as the first pool has, whose caps for δ = ¾ are found."""
         rules = self._guess_rules(sizes[-1], limit_s)
         race = kernel.new_race(account, rules.instances)

@@ -10,7 +10,7 @@ from utilitune.rivals.ac_band import ACBand, Feedback
 from utilitune.rivals.caps_and_runs import CapsAndRuns
 from utilitune.rivals.hyperband import Hyperband
 from utilitune.rivals.impatient import ImpatientCapsAndRuns
-from utilitune.rivals.rival import Objective
+from utilitune.rivals.rival import RankedBy
 from utilitune.rivals.structured_procrastination import StructuredProcrastination
 from utilitune.rivals.successive_halving import SuccessiveHalving
 from utilitune.utility import parse_duration
@@ -109,7 +109,7 @@ def _value(word: str, text: str, field: Field[Any]) -> Any:  # noqa: ANN401 -- w
         "int": ("a whole number", int),
         "float": ("a number", float),
         "bool": ("yes or no", _yes_or_no),
-        "Objective": (" or ".join(Objective), Objective),
+        "RankedBy": (" or ".join(RankedBy), RankedBy),
         "Feedback": (" or ".join(Feedback), Feedback),
     }
     kind, read = readers[str(field.type).removesuffix(" | None")]

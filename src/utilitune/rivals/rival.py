@@ -1,6 +1,6 @@
 """What all rivals share: the recorded runs they read, how they are paid, and how they are driven.
 
-A rival is a frozen, validated value (its settings) with one method, `play`. It yields a `Standing`
+A rival is a frozen, validated value (its settings) with one method, `play`. It yields a `RivalStanding`
 whenever its current answer is worth looking at and returns why it is done. Rivals promise nothing about
 utility, so a standing holds no ε: only the answer and what it has cost.
 
@@ -36,7 +36,7 @@ POINTS_PER_DECADE = 20
 """How often an anytime rival reports, on the logarithmic axis of total time."""
 
 
-class Objective(StrEnum):
+class RankedBy(StrEnum):
     """What a rival ranks by: the mean utility of its runs, or their mean capped runtime."""
 
     UTILITY = "utility"
@@ -44,7 +44,7 @@ class Objective(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RivalStanding:
     """Where a rival stands: its current answer and what it has cost; nothing is proved.
 
     Attributes:
@@ -108,21 +108,21 @@ class RecordedRuns:
 class Scores:
     """Scores of runs at one captime, larger is better: utility, or minus the capped runtime."""
 
-    def __init__(self, runs: RecordedRuns, objective: Objective, captime_s: float) -> None:
+    def __init__(self, runs: RecordedRuns, objective: RankedBy, captime_s: float) -> None:
         self._runs = runs
         self._objective = objective
         self._captime_s = captime_s
 
     def worth(self, stopped_s: float) -> float:
         """Score of a run that was stopped after so many seconds."""
-        return float(self._runs.utility(stopped_s)) if self._objective is Objective.UTILITY else -stopped_s
+        return float(self._runs.utility(stopped_s)) if self._objective is RankedBy.UTILITY else -stopped_s
 
     def of(self, row: int, first: int, last: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Score and paid seconds of each run of a row on positions first … last − 1."""
         at = self._runs.runs_of(row, first, last)
         runtimes_s = self._runs.evidence.runtime_s[at]
         paid_s = np.minimum(runtimes_s, self._captime_s)
-        if self._objective is Objective.RUNTIME:
+        if self._objective is RankedBy.RUNTIME:
             return -paid_s, paid_s
         finished = runtimes_s < self._captime_s
         return np.where(finished, self._runs.evidence.utility[at], self.worth(self._captime_s)), paid_s
@@ -159,7 +159,7 @@ class Rival(Protocol):
     anytime: ClassVar[bool]
     """Whether its answer is meant to be used before it is done: a curve, not a point, in figures."""
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Work on recorded runs; yield where it stands now and then, return why it is done."""
         ...
 
@@ -168,11 +168,11 @@ def play_rival(
     rival: Rival,
     runs: RecordedRuns,
     budget: Budget | None = None,
-    on_progress: Callable[[Standing], None] | None = None,
-) -> tuple[Sequence[Standing], StopReason]:
+    on_progress: Callable[[RivalStanding], None] | None = None,
+) -> tuple[Sequence[RivalStanding], StopReason]:
     """Take a rival to its end, or to the end of its budget; return its standings and why it stopped."""
     allowed = budget or Budget()
-    points: list[Standing] = []
+    points: list[RivalStanding] = []
     steps = rival.play(runs, allowed)
     try:
         while True:
@@ -189,15 +189,15 @@ def play_rival(
         return points, interrupted(goes_on=False)
 
 
-def spent(standing: Standing, budget: Budget) -> StopReason | None:
+def spent(standing: RivalStanding, budget: Budget) -> StopReason | None:
     """Why a rival may not go on: a limit of its budget is reached; None while it may."""
     return budget.spent(standing.total_time_s, standing.runs)
 
 
-def require_objective(value: Objective) -> None:
+def require_objective(value: RankedBy) -> None:
     """Refuse what is no objective; a text would silently compare unequal to every one."""
-    if not isinstance(value, Objective):
-        raise UsageError(f"the objective must be an Objective ({' or '.join(Objective)}), not {value!r}")
+    if not isinstance(value, RankedBy):
+        raise UsageError(f"the objective must be one of {' and '.join(RankedBy)}, not {value!r}")
 
 
 def check_optional_captime(captime_s: float | None) -> None:

@@ -24,7 +24,7 @@ from utilitune.domain.compiled import compiled, inlined
 from utilitune.domain.stopping import INSTANCES_EXHAUSTED, next_point
 from utilitune.errors import UsageError
 from utilitune.procedures.selection import build_tournament, update_tournament
-from utilitune.rivals.rival import POINTS_PER_DECADE, Standing, check_optional_captime
+from utilitune.rivals.rival import POINTS_PER_DECADE, RivalStanding, check_optional_captime
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -57,7 +57,7 @@ class BenchRules(NamedTuple):
     positions: int
 
 
-class Bench(NamedTuple):
+class ProcrastinationState(NamedTuple):
     """The state of every configuration; arrays are indexed by the order of the draws.
 
     Attributes:
@@ -167,7 +167,7 @@ def raise_time(
 
 
 @compiled
-def _append(bench: Bench, i: int, position: int, watched_s: float) -> None:
+def _append(bench: ProcrastinationState, i: int, position: int, watched_s: float) -> None:
     """Let a run wait at the end of the queue."""
     at = (bench.head[i] + bench.length[i]) % bench.waiting.shape[1]
     bench.waiting[i, at] = position
@@ -176,7 +176,7 @@ def _append(bench: Bench, i: int, position: int, watched_s: float) -> None:
 
 
 @compiled
-def _run(bench: Bench, times_s: NDArray[np.float64], i: int) -> None:
+def _run(bench: ProcrastinationState, times_s: NDArray[np.float64], i: int) -> None:
     """One step of configuration i: begin an instance, or continue the run that has waited longest."""
     evidence, rules = bench.evidence, bench.rules
     begins = bench.begun[i] < rules.positions and bench.length[i] < min(
@@ -209,7 +209,7 @@ def _run(bench: Bench, times_s: NDArray[np.float64], i: int) -> None:
 
 
 @compiled
-def _update_bound(bench: Bench, times_s: NDArray[np.float64], i: int) -> None:
+def _update_bound(bench: ProcrastinationState, times_s: NDArray[np.float64], i: int) -> None:
     first = bench.block[i]
     mine_s = times_s[first : first + bench.begun[i]]
     bench.keys[i] = -lower_confidence_bound(mine_s, bench.sums_s[i], bench.counters[STEPS])
@@ -217,7 +217,10 @@ def _update_bound(bench: Bench, times_s: NDArray[np.float64], i: int) -> None:
 
 @compiled
 def advance(
-    bench: Bench, times_s: NDArray[np.float64], tree: NDArray[np.int32], limits: tuple[float, int]
+    bench: ProcrastinationState,
+    times_s: NDArray[np.float64],
+    tree: NDArray[np.int32],
+    limits: tuple[float, int],
 ) -> int:
     """Step after step, until so many seconds or runs are paid, or something is missing."""
     rules = bench.rules
@@ -273,7 +276,7 @@ class StructuredProcrastination:
                 f"not {self.multiplier}"
             )
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Play until the budget is used or the instances are."""
         limit_s = runs.captime_s(self.captime_s)
         rules = BenchRules(self.multiplier, min(self.refresh_every, _NEVER), limit_s, runs.positions)
@@ -298,10 +301,10 @@ class StructuredProcrastination:
 
 def _new_bench(
     runs: RecordedRuns, rules: BenchRules, first_cap_s: float
-) -> tuple[Bench, NDArray[np.float64]]:
+) -> tuple[ProcrastinationState, NDArray[np.float64]]:
     """No configuration has run; each has room for a few sorted times."""
     count = runs.configurations
-    bench = Bench(
+    bench = ProcrastinationState(
         evidence=runs.evidence,
         rules=rules,
         rows=runs.order,
@@ -321,7 +324,7 @@ def _new_bench(
     return bench, np.zeros(count * _FIRST_BLOCK)
 
 
-def _more_room(bench: Bench, times_s: NDArray[np.float64], i: int) -> NDArray[np.float64]:
+def _more_room(bench: ProcrastinationState, times_s: NDArray[np.float64], i: int) -> NDArray[np.float64]:
     """Move the sorted times of a configuration to a block twice as long, at the end."""
     used, old, room = int((bench.block + bench.room).max()), int(bench.block[i]), int(bench.room[i])
     if used + 2 * room > len(times_s):
@@ -331,9 +334,9 @@ def _more_room(bench: Bench, times_s: NDArray[np.float64], i: int) -> NDArray[np
     return times_s
 
 
-def _standing(bench: Bench) -> Standing:
+def _standing(bench: ProcrastinationState) -> RivalStanding:
     best = int(bench.counters[BEST])
-    return Standing(
+    return RivalStanding(
         best_index=int(bench.rows[best]),
         total_time_s=float(bench.total_s[0]),
         runs=int(bench.counters[STEPS]),

@@ -16,9 +16,9 @@ from utilitune.domain import require_whole
 from utilitune.domain.stopping import finished
 from utilitune.errors import UsageError
 from utilitune.rivals.rival import (
-    Objective,
+    RankedBy,
+    RivalStanding,
     Scores,
-    Standing,
     check_optional_captime,
     require_objective,
 )
@@ -73,14 +73,14 @@ class SuccessiveHalving:
 
     budget: int
     captime_s: float | None = None
-    objective: Objective = Objective.UTILITY
+    objective: RankedBy = RankedBy.UTILITY
 
     def __post_init__(self) -> None:
         require_whole("the budget of Successive Halving", self.budget)
         require_objective(self.objective)
         check_optional_captime(self.captime_s)
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Halve until one configuration is left; it stands after every round."""
         del budget  # the driver looks after every round
         plan = self._plan(runs)
@@ -90,7 +90,7 @@ class SuccessiveHalving:
         total = np.zeros(runs.configurations)
         total_time_s, made, begun = 0.0, 0, 0
         if not plan:
-            yield Standing(alive[0], 0.0, 0, 1, 1)
+            yield RivalStanding(alive[0], 0.0, 0, 1, 1)
         for survivors, further in plan:
             for row in alive:
                 values, paid_s = scores.of(row, begun, begun + further)
@@ -99,7 +99,7 @@ class SuccessiveHalving:
             begun += further
             made += survivors * further
             alive = sorted(alive, key=lambda row: (-total[row], drawn[row]))[: (survivors + 1) // 2]
-            yield Standing(alive[0], total_time_s, made, runs.configurations, len(alive))
+            yield RivalStanding(alive[0], total_time_s, made, runs.configurations, len(alive))
         return finished("Successive Halving has spent its budget: a larger one gives a surer answer.")
 
     def _plan(self, runs: RecordedRuns) -> list[tuple[int, int]]:

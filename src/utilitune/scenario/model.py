@@ -39,7 +39,7 @@ RECORDED_PARAMETER = "configuration"
 DEFAULT_SEED = 1
 DEFAULT_PROCEDURE = "wager"
 _LEAST_CAPTIME_S = 0.01
-_CAPTIME_RANGE = 1024
+_CAPTIME_DOUBLINGS = 10
 MOST_PAIRS = 10_000_000
 """Pairs of an instance and a seed; more would fill the memory before the first run."""
 
@@ -245,9 +245,11 @@ FAILURES = (RunStatus.CRASHED, RunStatus.MEMOUT, RunStatus.WRONG_ANSWER)
 """The outcomes that have a policy."""
 
 
-def usual_smallest_captime_s(largest_s: float | None) -> float:
+def usual_smallest_captime_s(
+    largest_s: float | None, least_s: float = _LEAST_CAPTIME_S, doublings: int = _CAPTIME_DOUBLINGS
+) -> float:
     """The smallest captime where nobody says one: ten doublings below the largest, but at least 10 ms."""
-    return 1.0 if largest_s is None else min(largest_s, max(_LEAST_CAPTIME_S, largest_s / _CAPTIME_RANGE))
+    return 1.0 if largest_s is None else min(largest_s, max(least_s, largest_s / 2**doublings))
 
 
 def _has_repeats(instances: InstanceSet) -> bool:

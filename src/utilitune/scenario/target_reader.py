@@ -40,7 +40,9 @@ def read_target(table: Table) -> TargetSpec:
     """The target of a scenario."""
     given = [kind for kind in KINDS if table.raw(kind) is not None]
     if not given:
-        raise table.need("command", "say what to run by one of command, function and matrix")
+        names = ", ".join(map(str, table.content))
+        found = f"; this table has only {names}" if names else ""
+        raise table.need("command", f"say what to run by one of command, function and matrix{found}")
     if len(given) > 1:
         raise table.problem(given[1], f"a target has only one of {' and '.join(given)}; remove the others")
     readers: dict[str, Callable[[Table], TargetSpec]] = {

@@ -21,12 +21,12 @@ from utilitune.errors.outside import read_number
 from utilitune.spaces.expressions import (
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Membership,
     Presence,
     Relation,
     TermComparison,
+    ValueComparison,
     to_text,
 )
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value, number_default
@@ -129,7 +129,7 @@ def _condition(entry: Entry) -> Expression:
     if kind == "IN":
         return Membership(entry["parent"], tuple(entry["values"]))
     if kind in _CONDITIONS:
-        return Comparison(entry["parent"], _CONDITIONS[kind], entry["value"])
+        return ValueComparison(entry["parent"], _CONDITIONS[kind], entry["value"])
     raise SpaceError(f"the condition of {entry['child']!r} has the unknown type {kind!r}")
 
 
@@ -140,7 +140,7 @@ def _clause(entry: Entry) -> Expression:
     if kind == "IN":
         return Membership(entry["name"], tuple(entry["values"]))
     if kind in _CLAUSES:
-        return Comparison(entry["name"], _CLAUSES[kind], entry["value"])
+        return ValueComparison(entry["name"], _CLAUSES[kind], entry["value"])
     symbol = _RELATIONS.get(
         str(entry.get("lambda") if kind == "RELATION" else kind).removeprefix("RELATION_")
     )
@@ -225,7 +225,7 @@ class _Lowering:
                 return self._outside(name, values) if negative else self.leaf(name, "in", list(values))
             case Relation(name, symbol, other):
                 return self._split(name, symbol, _Other(other))
-            case Comparison(name, symbol, value):
+            case ValueComparison(name, symbol, value):
                 return self._comparison(name, symbol, value)
             case TermComparison() | Presence():
                 raise SpaceError(f"ConfigSpace cannot say {to_text(expression)}")

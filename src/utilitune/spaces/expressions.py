@@ -38,7 +38,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ValueComparison:
     """A parameter against a value."""
 
     name: str
@@ -95,15 +95,15 @@ class AnyOf:
     terms: tuple[Expression, ...]
 
 
-Leaf = Comparison | Relation | Membership | TermComparison | Presence
+Leaf = ValueComparison | Relation | Membership | TermComparison | Presence
 Expression = Leaf | AllOf | AnyOf
 
 
 def negated(expression: Expression) -> Expression:  # noqa: PLR0911 - one case per kind
     """The opposite, with the negation at the comparisons (De Morgan)."""
     match expression:
-        case Comparison(name, symbol, value):
-            return Comparison(name, OPPOSITE[symbol], value)
+        case ValueComparison(name, symbol, value):
+            return ValueComparison(name, OPPOSITE[symbol], value)
         case Relation(name, symbol, other):
             return Relation(name, OPPOSITE[symbol], other)
         case Membership(name, values, negative):
@@ -152,7 +152,7 @@ def check(expression: Expression, parameters: Mapping[str, Parameter]) -> None:
             case Membership(name, values):
                 for value in values:
                     parameters[name].code(value)
-            case Comparison(name):
+            case ValueComparison(name):
                 _check_comparison(leaf, parameters[name])
             case Relation() | TermComparison():
                 _check_numbers(leaf, parameters)
@@ -173,7 +173,7 @@ def _check_numbers(leaf: Relation | TermComparison, parameters: Mapping[str, Par
     raise SpaceError(f"{to_text(leaf)} calculates with {wrong!r}, which is not a number")
 
 
-def _check_comparison(leaf: Comparison, parameter: Parameter) -> None:
+def _check_comparison(leaf: ValueComparison, parameter: Parameter) -> None:
     if leaf.operator in {"==", "!="} or isinstance(parameter, ChoiceParameter):
         if leaf.operator not in {"==", "!="} and not parameter.ordered:
             raise SpaceError(
@@ -202,7 +202,7 @@ def holds(  # noqa: PLR0911 - one case per kind
             return ~(inside | np.isnan(column)) if negative else inside
         case Relation(name, symbol, other):
             return _compared(columns[name], symbol, columns[other])
-        case Comparison(name, symbol, value):
+        case ValueComparison(name, symbol, value):
             return _compared(columns[name], symbol, comparison_code(parameters[name], value))
         case TermComparison(left, symbol, right):
             some = columns[next(iter(_leaf_names(expression)))]
@@ -231,7 +231,7 @@ def to_text(expression: Expression) -> str:  # noqa: PLR0911 - one case per kind
     match expression:
         case Relation(name, symbol, other):
             return f"{name_text(name)} {symbol} {name_text(other)}"
-        case Comparison(name, symbol, value):
+        case ValueComparison(name, symbol, value):
             return f"{name_text(name)} {symbol} {_value_text(value)}"
         case Membership(name, values, negative):
             inside = "not in" if negative else "in"

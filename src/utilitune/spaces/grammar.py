@@ -29,12 +29,12 @@ from utilitune.spaces.expressions import (
     OPERATORS,
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Membership,
     Presence,
     Relation,
     TermComparison,
+    ValueComparison,
     negated,
 )
 from utilitune.spaces.terms import FUNCTIONS, Constant, Operation, Reference, Term, names_in
@@ -344,7 +344,7 @@ class ExpressionParser:
             left, right, symbol = right, left, MIRRORED[symbol]
         first, second = left[0], right[0]
         if isinstance(first, Reference) and isinstance(second, Constant | Literal):
-            return Comparison(first.name, symbol, second.value)
+            return ValueComparison(first.name, symbol, second.value)
         if isinstance(first, Reference) and isinstance(second, Reference):
             return Relation(first.name, symbol, second.name)
         terms = self._as_term(first, left[1]), self._as_term(second, right[1])

@@ -17,13 +17,13 @@ from utilitune.spaces.expressions import (
     OPERATORS,
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Leaf,
     Membership,
     Presence,
     Relation,
     TermComparison,
+    ValueComparison,
     comparison_code,
     names_of,
 )
@@ -131,7 +131,7 @@ def _narrow(leaf: Leaf, regions: Regions, parameters: Mapping[str, Parameter]) -
             region = regions[name]
             codes = frozenset(parameters[name].code(value) for value in values)
             region = replace(region, without=region.without | codes) if negative else region.within(codes)
-        case Comparison(name, symbol, value):
+        case ValueComparison(name, symbol, value):
             region = regions[name].narrowed(symbol, comparison_code(parameters[name], value))
         case Relation(name, symbol, other):
             return _possible(regions[name], symbol, regions[other])

@@ -15,11 +15,11 @@ from utilitune.store.memory import MemoryStore
 from utilitune.store.records import (
     ConfigurationRecord,
     EventRecord,
-    Origin,
     ProgressRecord,
     RunRecord,
     SessionRecord,
     Snapshot,
+    StoredOrigin,
 )
 from utilitune.store.sqlite import RunFolder, RunFolderReader, open_run_folder, read_run_folder
 
@@ -27,7 +27,6 @@ __all__ = [
     "ConfigurationRecord",
     "EventRecord",
     "MemoryStore",
-    "Origin",
     "ProgressRecord",
     "RunFolder",
     "RunFolderReader",
@@ -36,6 +35,7 @@ __all__ = [
     "Snapshot",
     "Store",
     "StoreReader",
+    "StoredOrigin",
     "open_run_folder",
     "read_run_folder",
 ]

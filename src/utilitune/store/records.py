@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopReason
 
 
-class Origin(StrEnum):
+class StoredOrigin(StrEnum):
     """Where a configuration came from."""
 
     DEFAULT = "default"
@@ -27,12 +27,12 @@ class Origin(StrEnum):
     @property
     def words(self) -> str:
         """What people read."""
-        return {Origin.USER: "given", Origin.CANDIDATE: "search"}.get(self, self.value)
+        return {StoredOrigin.USER: "given", StoredOrigin.CANDIDATE: "search"}.get(self, self.value)
 
     @property
     def searched(self) -> bool:
         """Whether it was chosen by looking at outcomes of runs."""
-        return self in {Origin.MODEL, Origin.NOMINEE, Origin.PEER, Origin.CANDIDATE}
+        return self in {StoredOrigin.MODEL, StoredOrigin.NOMINEE, StoredOrigin.PEER, StoredOrigin.CANDIDATE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ConfigurationRecord:
 
     index: int
     assignment: Mapping[str, Any]
-    origin: Origin
+    origin: StoredOrigin
     first_position: int = 0
     drawn_at: float = 0.0
 

@@ -22,11 +22,11 @@ from utilitune.domain import (
 from utilitune.store.records import (
     ConfigurationRecord,
     EventRecord,
-    Origin,
     ProgressRecord,
     RunRecord,
     SessionRecord,
     Snapshot,
+    StoredOrigin,
 )
 
 NOT_OURS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -108,7 +108,7 @@ def configuration_record(row: tuple[Any, ...]) -> ConfigurationRecord:
     """A configuration from its row."""
     index, assignment, origin, first_position, drawn_at = row
     return ConfigurationRecord(
-        int(index), _mapping(assignment), Origin(origin), _count(first_position), float(drawn_at)
+        int(index), _mapping(assignment), StoredOrigin(origin), _count(first_position), float(drawn_at)
     )
 
 

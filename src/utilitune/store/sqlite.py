@@ -386,8 +386,8 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
             found = changes(store.snapshot.scenario, snapshot.scenario)
             what = f"changed: {'; '.join(found)}" if found else "the contents of an instance have changed"
             raise StoreError(
-                f"{folder} belongs to another scenario, or this one was changed in what its runs mean "
-                f"({what}): restore the scenario to go on, or {afresh or _afresh(folder)}"
+                f"{folder} belongs to another scenario, or this one was changed so that runs mean something "
+                f"else ({what}): restore the scenario to go on, or {afresh or _afresh(folder)}"
             )
         on_failure.pop_all()
     return store

@@ -7,7 +7,6 @@ notebook or inside another function is first put where it can be found (see `uti
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import json
 import sys
@@ -28,13 +27,16 @@ from utilitune.targets.base import (
     solution_of,
 )
 from utilitune.utility.carried import PREFIX as CARRIED
-from utilitune.utility.carried import place_of
+from utilitune.utility.carried import imported, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _TRACEBACK_CHARACTERS = 2000
 _LARGEST = sys.float_info.max
+
+_ARGUMENTS = ("configuration", "instance", "seed")
+"""What a target function is called with, each by its name."""
 
 MADE_OUTSIDE = "utilitune.asktell:made_outside"
 """Names `made_outside` in scenarios; run folders hold this text, so it stays although the function moved."""
@@ -213,8 +215,8 @@ def _shown(value: object) -> str:
 
 def _imported(module: str, name: str) -> Callable[..., Any]:
     try:
-        function = getattr(importlib.import_module(module), name, None)
-    except Exception as error:
+        function = getattr(imported(module), name, None)
+    except ImportError as error:
         if module.startswith(CARRIED):
             raise TargetError(
                 f"the function {name!r} lives in a script or notebook: start this run from there"
@@ -228,14 +230,25 @@ def _imported(module: str, name: str) -> Callable[..., Any]:
 
 
 def _takes_captime(function: Callable[..., Any]) -> bool:
-    names = inspect.signature(function).parameters
-    expected = ("configuration", "instance", "seed")
-    keywords = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in names.values())
-    missing = [name for name in expected if name not in names and not keywords]
+    wanted = f"must take the arguments {', '.join(_ARGUMENTS)} (and captime if it wants)"
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ScenarioError(f"the target {_shown(function)} is no Python function: one {wanted}") from None
+    keywords = any(each.kind is each.VAR_KEYWORD for each in parameters)
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    names = {each.name for each in parameters if each.kind in named}
+    missing = [name for name in _ARGUMENTS if name not in names and not keywords]
     if missing:
         raise ScenarioError(
-            f"the target function must take the arguments {', '.join(expected)} (and captime if it wants); "
-            f"it lacks {', '.join(missing)}"
+            f"the target function {wanted}, all by their names; it lacks {', '.join(missing)}"
+        )
+    more = names - {*_ARGUMENTS, "captime", "report"}
+    needed = [each.name for each in parameters if each.name in more and each.default is each.empty]
+    if needed:
+        raise ScenarioError(
+            f"the target function needs {', '.join(needed)}, which nobody gives it: it is called with "
+            f"{', '.join(_ARGUMENTS)}; give the others a default"
         )
     return "captime" in names or keywords
 

@@ -143,7 +143,7 @@ class SearcherSuite(Suite):
             wanted = searcher.wanted(task.workers + len(under_way))
             for run in wanted:
                 _check_wanted(run, searcher, task)
-                expect(run not in told, f"{run} was told, and yet it is wanted again")
+                expect(run not in told, f"{run} has ended, and yet it is wanted again")
             free = [run for run in wanted if run not in under_way]
             under_way |= dict.fromkeys(free[: task.workers - len(under_way)])
             if not under_way:

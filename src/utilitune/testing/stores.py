@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import PhaseRecord, Progress, RunOutcome, RunRequest, RunStatus, StopReason
-from utilitune.store import ConfigurationRecord, Origin, RunRecord, Snapshot
+from utilitune.store import ConfigurationRecord, RunRecord, Snapshot, StoredOrigin
 from utilitune.testing.base import Suite, expect, expect_error
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class StoreSuite(Suite):
 
     def _filled(self) -> Store:
         store = self.make(SNAPSHOT)
-        store.add_configuration(*(ConfigurationRecord(i, {"x": i}, Origin.RANDOM) for i in range(3)))
+        store.add_configuration(*(ConfigurationRecord(i, {"x": i}, StoredOrigin.RANDOM) for i in range(3)))
         return store
 
     def test_an_empty_store_answers(self) -> None:
@@ -43,11 +43,11 @@ class StoreSuite(Suite):
         """However they came in, with every kind of value."""
         store = self.make(SNAPSHOT)
         records = [
-            ConfigurationRecord(0, {}, Origin.DEFAULT, drawn_at=3.5),
+            ConfigurationRecord(0, {}, StoredOrigin.DEFAULT, drawn_at=3.5),
             ConfigurationRecord(
-                1, {"a b": 'it\'s "x"\n', "y": 1e-300, "z": None, "w": True}, Origin.USER, 12, 4.5
+                1, {"a b": 'it\'s "x"\n', "y": 1e-300, "z": None, "w": True}, StoredOrigin.USER, 12, 4.5
             ),
-            ConfigurationRecord(2, {"x": -3}, Origin.MODEL),
+            ConfigurationRecord(2, {"x": -3}, StoredOrigin.MODEL),
         ]
         for record in reversed(records):
             store.add_configuration(record)
@@ -59,7 +59,7 @@ class StoreSuite(Suite):
     def test_what_does_not_fit_is_refused_and_changes_nothing(self) -> None:
         """A number twice; a run of an unknown configuration."""
         store = self._filled()
-        pair = [ConfigurationRecord(index, {}, Origin.RANDOM) for index in (3, 1)]
+        pair = [ConfigurationRecord(index, {}, StoredOrigin.RANDOM) for index in (3, 1)]
         with expect_error(ValueError, "a configuration number that is taken must be refused"):
             store.add_configuration(*pair)
         expect(len(store.configurations()) == 3, "configurations are kept together or not at all")

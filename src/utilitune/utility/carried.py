@@ -26,6 +26,7 @@ from utilitune.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 PREFIX = "utilitune_carried_"
 """How the names of such modules begin."""
@@ -62,6 +63,26 @@ def make_importable(folder: Path) -> None:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
         importlib.invalidate_caches()
+
+
+def imported(module: str) -> ModuleType:
+    """A module that a user wrote.
+
+    Raises:
+        ModuleNotFoundError: There is none of this name.
+        ImportError: Something else went wrong in it; a module may even end the program while it is imported.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        raise
+    except SystemExit as ended:
+        raise ImportError(
+            f"it ends the program while it is imported (SystemExit: {ended.code}); put what a script does "
+            'below if __name__ == "__main__":'
+        ) from ended
+    except Exception as error:
+        raise ImportError(f"{type(error).__name__}: {error}") from error
 
 
 def _is_found(module: str, name: str, function: Callable[..., Any]) -> bool:

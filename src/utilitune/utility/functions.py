@@ -20,7 +20,7 @@ import numpy as np
 from utilitune.errors import UsageError, UtilityError, did_you_mean
 from utilitune.utility.base import Utility, exact_text
 from utilitune.utility.carried import PREFIX as CARRIED
-from utilitune.utility.carried import place_of
+from utilitune.utility.carried import imported, place_of
 from utilitune.utility.durations import format_duration, parse_duration
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def shown_name(text: str) -> str:
 def _imported(module_name: str, function_name: str) -> Callable[[Any], Any]:
     with _current_directory_importable():
         try:
-            found: Any = importlib.import_module(module_name)
+            found: Any = imported(module_name)
         except ModuleNotFoundError as error:
             if module_name.startswith(CARRIED):
                 raise UtilityError(
@@ -138,9 +138,9 @@ def _imported(module_name: str, function_name: str) -> Callable[[Any], Any]:
                 f"there is no Python module {error.name!r} for the utility {module_name}:{function_name}:"
                 " install it, put it beside the scenario, or start from the folder that holds it"
             ) from None
-        except Exception as error:
+        except ImportError as error:
             raise UtilityError(
-                f"importing {module_name!r} for the utility failed with {type(error).__name__}: {error}"
+                f"the module {module_name!r} of the utility cannot be imported: {error}"
             ) from error
     for part in function_name.split("."):
         if not hasattr(found, part):

@@ -1,8 +1,8 @@
 """Utilities with a handful of parameters: validation, text form, and arguments from text.
 
-A family is a frozen dataclass whose fields say, by their metadata, which `Kind` of parameter they are:
-a time, which may carry a unit in text, a plain number, a share, or a quality to compare with. Nothing else
-has to be written per family but the formula.
+A family is a frozen dataclass. The metadata of its fields says which kind of parameter each is
+(`ParameterKind`): a time, which may carry a unit in text, a plain number, a share, or a quality to compare
+with. Nothing else has to be written per family but the formula.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ParameterKind:
     """What a parameter may be.
 
     Attributes:
@@ -60,9 +60,9 @@ class Kind:
         return number_in(text)
 
 
-SECONDS = {"kind": Kind("positive time", "60 or 1m")}
-SECONDS_OR_ZERO = {"kind": Kind("time from 0 up", "0 or 10s", may_be_zero=True)}
-NUMBER = {"kind": Kind("positive number", "1 or 0.5", is_time=False)}
+SECONDS = {"kind": ParameterKind("positive time", "60 or 1m")}
+SECONDS_OR_ZERO = {"kind": ParameterKind("time from 0 up", "0 or 10s", may_be_zero=True)}
+NUMBER = {"kind": ParameterKind("positive number", "1 or 0.5", is_time=False)}
 
 
 class Parametric:
@@ -85,7 +85,7 @@ class Parametric:
 
     @classmethod
     def _checked(cls, parameter: Field[Any], value: object) -> float | str:
-        kind: Kind = parameter.metadata["kind"]
+        kind: ParameterKind = parameter.metadata["kind"]
         if isinstance(value, str) and value in kind.names:
             return value
         if isinstance(value, bool) or not isinstance(value, Real):
@@ -100,7 +100,7 @@ class Parametric:
 
     @classmethod
     def _parameter_error(cls, parameter: Field[Any], value: object) -> UtilityError:
-        kind: Kind = parameter.metadata["kind"]
+        kind: ParameterKind = parameter.metadata["kind"]
         return UtilityError(
             f"{parameter.name} of {cls.name} must be a {kind.words} such as {kind.example}, not {value!r}"
         )

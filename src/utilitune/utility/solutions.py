@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from utilitune.errors import UtilityError
 from utilitune.utility.combining import Minimum, Product, require_parts
-from utilitune.utility.parameters import NUMBER, Kind, Parametric
+from utilitune.utility.parameters import NUMBER, ParameterKind, Parametric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,8 +138,10 @@ class SolutionUtility(ABC):
         return min(1.0, max(0.0, self._evaluate(quality, time_s, standard)))
 
 
-LEVEL = {"kind": Kind("quality", "100 or known", is_time=False, is_quality=True, names=tuple(REFERENCES))}
-SHARE = {"kind": Kind("positive share", "0.1 or 10%", is_time=False, is_share=True)}
+LEVEL = {
+    "kind": ParameterKind("quality", "100 or known", is_time=False, is_quality=True, names=tuple(REFERENCES))
+}
+SHARE = {"kind": ParameterKind("positive share", "0.1 or 10%", is_time=False, is_share=True)}
 
 
 @dataclass(frozen=True, slots=True)

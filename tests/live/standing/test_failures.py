@@ -9,7 +9,7 @@ import pytest
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
 from utilitune.live.standing.failures import common_cause, failures_of
 from utilitune.store import MemoryStore, Snapshot
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,8 @@ def test_values_of_several_kinds_are_no_range():
 def _store(runs: list[tuple[int, int, RunStatus]]) -> MemoryStore:
     store = MemoryStore(Snapshot({}, ""))
     records = [
-        ConfigurationRecord(index, assignment, Origin.RANDOM) for index, assignment in on_off(10).items()
+        ConfigurationRecord(index, assignment, StoredOrigin.RANDOM)
+        for index, assignment in on_off(10).items()
     ]
     store.add_configuration(*records)
     for index, position, status in runs:

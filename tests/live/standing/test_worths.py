@@ -15,13 +15,13 @@ from utilitune.live.standing.worths import (
     seen,
 )
 from utilitune.procedures.evidence import LiveEvidence
-from utilitune.store.records import ConfigurationRecord, Origin
+from utilitune.store.records import ConfigurationRecord, StoredOrigin
 from utilitune.utility import parse_utility
 
 UTILITY = parse_utility("uniform(k0=10)")
 
 
-def record(index: int = 0, origin: Origin = Origin.RANDOM, first: int = 0) -> ConfigurationRecord:
+def record(index: int = 0, origin: StoredOrigin = StoredOrigin.RANDOM, first: int = 0) -> ConfigurationRecord:
     return ConfigurationRecord(index, {}, origin, first)
 
 
@@ -51,7 +51,7 @@ def test_runs_after_a_gap_do_not_count():
 
 def test_a_proposal_counts_from_its_first_fresh_instance_on():
     runs = [finished(0, 0.0), finished(1, 0.0), finished(2, 10.0)]
-    found = estimate(evidence_of(runs), record(origin=Origin.MODEL, first=2), 1, Sharing(0.05))
+    found = estimate(evidence_of(runs), record(origin=StoredOrigin.MODEL, first=2), 1, Sharing(0.05))
     assert (found.runs, found.seen_high) == (1, 0.0)
 
 
@@ -71,7 +71,7 @@ def test_a_list_that_is_used_up_leaves_no_doubt():
 
 def test_only_what_is_certain_counts_for_a_proposal_on_a_list():
     runs = [finished(position, 1.0) for position in range(10)]
-    proposed = record(origin=Origin.MODEL)
+    proposed = record(origin=StoredOrigin.MODEL)
     assert is_chosen_by_outcomes(proposed)
     found = estimate(evidence_of(runs, 40), proposed, 1, Sharing(0.05, population=40))
     assert found.low == pytest.approx(10 * 0.9 / 40)
@@ -81,7 +81,13 @@ def test_only_what_is_certain_counts_for_a_proposal_on_a_list():
 
 
 def test_kinds_are_numbered_apart():
-    origins = [Origin.DEFAULT, Origin.RANDOM, Origin.MODEL, Origin.RANDOM, Origin.USER]
+    origins = [
+        StoredOrigin.DEFAULT,
+        StoredOrigin.RANDOM,
+        StoredOrigin.MODEL,
+        StoredOrigin.RANDOM,
+        StoredOrigin.USER,
+    ]
     assert kind_numbers([record(index, origin) for index, origin in enumerate(origins)]) == [1, 1, 2, 2, 3]
 
 

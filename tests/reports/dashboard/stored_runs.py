@@ -12,7 +12,7 @@ from utilitune.domain import Progress, RunOutcome, RunRequest, RunStatus, StopRe
 from utilitune.scenario.model import CommandSpec, ListedInstances, Scenario
 from utilitune.spaces import ParameterSpace
 from utilitune.store import RunFolder, Snapshot, open_run_folder
-from utilitune.store.records import ConfigurationRecord, Origin, RunRecord
+from utilitune.store.records import ConfigurationRecord, RunRecord, StoredOrigin
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,7 +73,11 @@ class Writer:
         self.store.add_configuration(
             *(
                 ConfigurationRecord(
-                    first + n, dict(each), Origin.RANDOM if first + n else Origin.DEFAULT, 0, self._at
+                    first + n,
+                    dict(each),
+                    StoredOrigin.RANDOM if first + n else StoredOrigin.DEFAULT,
+                    0,
+                    self._at,
                 )
                 for n, each in enumerate(drawn)
             )

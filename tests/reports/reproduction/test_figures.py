@@ -13,7 +13,7 @@ from utilitune.errors import UsageError, UtilituneError
 from utilitune.reports.reproduction import FIGURES, Effort, jobs, reproduce, running
 from utilitune.reports.reproduction.drawing import panels
 from utilitune.reports.reproduction.gaps import _draw_point
-from utilitune.reports.reproduction.jobs import Job, Outcome, Point
+from utilitune.reports.reproduction.jobs import FigureJob, Outcome, Point
 from utilitune.reports.reproduction.making import named_figure
 from utilitune.reports.reproduction.phases import _figure_3_claims
 from utilitune.reports.reproduction.proofs import _compared, _naive_claim, _times_to, by_seed
@@ -33,8 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("reproduction")
 
 
-def a_job(name: str) -> Job:
-    return Job(SOURCE, "0123", "naive", "uniform(k0=60)", 1, {"name": name})
+def a_job(name: str) -> FigureJob:
+    return FigureJob(SOURCE, "0123", "naive", "uniform(k0=60)", 1, {"name": name})
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -156,7 +156,7 @@ def test_points_of_equal_gaps_are_drawn_whatever_their_rounding():
 def test_claims_in_words():
     assert Claim("A", holds=True, detail="2 times").line() == "A: holds (2 times)"
     assert Claim("A", holds=False, detail="0.5 times").line() == "A: DOES NOT HOLD (0.5 times)"
-    assert Claim("A", None, "no data").line() == "A: cannot be told (no data)"
+    assert Claim("A", None, "no data").line() == "A: is not known (no data)"
     assert span([2.0, 8.0], "A", "B") == "4.00 times on average, 2.00 to 8.00"
     assert span([2.0, math.inf, 0.0, 0.0], "A", "B") == (
         "2.00 times on average, 2.00 to 2.00; at 1 of 4 only A gets there; at 2 of 4 only B gets there"

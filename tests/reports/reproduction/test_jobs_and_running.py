@@ -20,15 +20,15 @@ from utilitune import ProcedureSpec, ReplayResult, StopReason, read_matrix, repl
 from utilitune.errors import UsageError
 from utilitune.reports.reproduction import jobs as jobs_module
 from utilitune.reports.reproduction import running
-from utilitune.reports.reproduction.jobs import TO_THE_END, Job, Outcome, run_job
+from utilitune.reports.reproduction.jobs import TO_THE_END, FigureJob, Outcome, run_job
 from utilitune.reports.reproduction.running import run_jobs
 
 SOURCE = "synthetic:rows=12,columns=20000,seed=3,cutoff_s=900"
 UTILITY = "log-laplace(k0=60)"
 
 
-def a_job(procedure: str = "oup", seed: int = 1, max_time_s: float | None = None, **settings) -> Job:
-    return Job(SOURCE, "0123", procedure, UTILITY, seed, settings, max_time_s)
+def a_job(procedure: str = "oup", seed: int = 1, max_time_s: float | None = None, **settings) -> FigureJob:
+    return FigureJob(SOURCE, "0123", procedure, UTILITY, seed, settings, max_time_s)
 
 
 def test_a_job_gives_what_a_replay_of_the_shuffled_data_gives():
@@ -94,7 +94,7 @@ def test_the_key_names_all_that_matters_and_nothing_else(monkeypatch):
 def test_known_results_are_not_computed_again(tmp_path, monkeypatch):
     made: list[str] = []
 
-    def counted(job: Job) -> Outcome:
+    def counted(job: FigureJob) -> Outcome:
         made.append(job.procedure)
         return run_job(job)
 
@@ -121,7 +121,7 @@ def test_the_first_job_of_a_procedure_compiles_for_all_others(monkeypatch):
     """Which of two workers is quicker is chance, but a second job never starts before the first is done."""
     events: list[tuple[str, str]] = []
 
-    def noted(job: Job) -> Outcome:
+    def noted(job: FigureJob) -> Outcome:
         events.append(("start", job.procedure))
         events.append(("end", job.procedure))
         return Outcome()

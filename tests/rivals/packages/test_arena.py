@@ -9,7 +9,7 @@ from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.recorded import RecordedGround
-from utilitune.rivals.rival import Objective
+from utilitune.rivals.rival import RankedBy
 from utilitune.spaces import ParameterSpace
 
 
@@ -92,7 +92,7 @@ def test_instances_are_as_many_as_there_are_at_most():
 
 def test_recorded_runs_are_looked_up_for_the_nearest_row():
     runs = rows_on_a_line()
-    ground = RecordedGround(runs, Objective.RUNTIME, 4.0)
+    ground = RecordedGround(runs, RankedBy.RUNTIME, 4.0)
     assert ground.space.names == ("x0",)
     row = ground.number({"x0": 0.26})
     assert row == 6
@@ -104,7 +104,7 @@ def test_recorded_runs_are_looked_up_for_the_nearest_row():
 
 def test_recorded_runs_need_features():
     with pytest.raises(UsageError, match="utilitune collect"):
-        RecordedGround(rows_on_a_line(features=False), Objective.UTILITY, 4.0)
+        RecordedGround(rows_on_a_line(features=False), RankedBy.UTILITY, 4.0)
 
 
 def test_before_the_first_run_the_answer_is_the_default():

@@ -15,7 +15,7 @@ from utilitune.errors import MissingExtraError, TargetError, UsageError
 from utilitune.rivals.packages import Irace
 from utilitune.rivals.packages.irace_peer import _irace_is_installed
 from utilitune.rivals.packages.recorded import RecordedGround
-from utilitune.rivals.rival import Objective, play_rival
+from utilitune.rivals.rival import RankedBy, play_rival
 
 STAND_IN = """#!{python} -IS
 import os, sys
@@ -205,7 +205,7 @@ def test_it_must_know_its_budget(stand_in):
 
 def test_with_runtimes_as_costs_runs_are_stopped_where_irace_wants(stand_in):
     stand_in(CAPPED)
-    peer = Irace(instances=10, objective=Objective.RUNTIME)
+    peer = Irace(instances=10, objective=RankedBy.RUNTIME)
     points, stop = play_rival(peer, rows_on_a_line(), Budget(max_time_s=1000.0))
     assert stop.code == "finished"
     assert points[-1].runs == 2  # the run that was stopped early is made again

@@ -21,9 +21,9 @@ from utilitune.live.task import Task
 from utilitune.rivals.packages import Irace, OptunaTpe, Smac
 from utilitune.rivals.packages.live import Match, play_into, play_live, worth_of
 from utilitune.rivals.packages.peer import LARGEST_SEED
-from utilitune.rivals.rival import Objective
+from utilitune.rivals.rival import RankedBy
 from utilitune.scenario import FailurePolicy, Scenario, StopRules
-from utilitune.store import Origin
+from utilitune.store import StoredOrigin
 from utilitune.utility import parse_utility
 
 PLENTY = Budget(max_time_s=1000.0)
@@ -34,8 +34,12 @@ def test_every_run_is_kept_and_the_best_configuration_wins():
     records = store.configurations()
     assert records[0].assignment == SCENARIO.space.default()
     assert records[1].assignment == SCENARIO.initial[0]
-    assert [each.origin for each in records[:3]] == [Origin.DEFAULT, Origin.USER, Origin.PEER]
-    assert {each.origin for each in records[3:]} == {Origin.PEER}
+    assert [each.origin for each in records[:3]] == [
+        StoredOrigin.DEFAULT,
+        StoredOrigin.USER,
+        StoredOrigin.PEER,
+    ]
+    assert {each.origin for each in records[3:]} == {StoredOrigin.PEER}
     runs = list(store.runs())
     assert len(runs) == final.runs == 4 * len(records)
     assert final.total_time_s == pytest.approx(sum(run.outcome.runtime_s for run in runs))
@@ -196,7 +200,7 @@ def test_budget_and_captime_come_from_the_scenario_or_are_asked_for():
         Match.of(SCENARIO, Sweep())
     endless = replace(limited, max_captime_s=None)
     with pytest.raises(UsageError, match="say with --captime"):
-        Match.of(endless, Sweep(objective=Objective.RUNTIME))
+        Match.of(endless, Sweep(objective=RankedBy.RUNTIME))
     assert Match.of(endless, Sweep()).captime_s == pytest.approx(8.0)  # a fifth of the worth is left
     assert Match.of(limited, Sweep()).captime_s == 4.0  # the scenario allows no more
     assert Match.of(limited, Sweep(captime_s=1.5)).captime_s == 1.5
@@ -225,7 +229,7 @@ def test_what_runs_are_worth():
             (RunStatus.CRASHED, 0.5),
         )
     )
-    worth = worth_of(utility, Objective.UTILITY, 4.0)
+    worth = worth_of(utility, RankedBy.UTILITY, 4.0)
     assert [worth(each) for each in (finished, stopped, crashed)] == pytest.approx([0.9, 0.6, 0.0])
-    runtime = worth_of(utility, Objective.RUNTIME, 4.0)
+    runtime = worth_of(utility, RankedBy.RUNTIME, 4.0)
     assert [runtime(each) for each in (finished, stopped, crashed)] == [-1.0, -4.0, -4.0]

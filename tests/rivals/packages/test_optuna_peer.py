@@ -14,7 +14,7 @@ from utilitune.rivals.packages import OptunaRandom, OptunaTpe
 from utilitune.rivals.packages.arena import Arena
 from utilitune.rivals.packages.optuna_peer import _next_trial
 from utilitune.rivals.packages.recorded import RecordedGround
-from utilitune.rivals.rival import Objective, play_rival
+from utilitune.rivals.rival import RankedBy, play_rival
 from utilitune.spaces import ParameterSpace
 
 BOTH = pytest.mark.parametrize("kind", [OptunaRandom, OptunaTpe])
@@ -49,7 +49,7 @@ def test_it_stops_when_its_time_is_spent():
 
 @needs_optuna
 def test_runtime_may_be_the_objective():
-    peer = OptunaTpe(instances=8, trials=40, objective=Objective.RUNTIME, captime_s=5.0)
+    peer = OptunaTpe(instances=8, trials=40, objective=RankedBy.RUNTIME, captime_s=5.0)
     points, _ = play_rival(peer, rows_on_a_line())
     assert abs(points[-1].best_index - BEST_ROW) <= 3
 
@@ -128,7 +128,7 @@ def test_without_a_number_a_trial_has_as_many_instances_as_a_twentieth_of_the_bu
 
 
 def _most_runs_of_one(runs, budget):
-    arena = Arena(RecordedGround(runs, Objective.UTILITY, 20.0), budget)
+    arena = Arena(RecordedGround(runs, RankedBy.UTILITY, 20.0), budget)
     peer = OptunaRandom(seed=1)
     steps = peer.play_on(arena)
     points = [next(steps)]
@@ -157,7 +157,7 @@ def test_mistakes_are_refused(monkeypatch):
         OptunaTpe(instances=0)
     with pytest.raises(UsageError, match="number of trials must be"):
         OptunaTpe(trials=0)
-    with pytest.raises(UsageError, match="must be an Objective"):
+    with pytest.raises(UsageError, match="the objective must be one of utility and"):
         OptunaTpe(objective="utility")
     with pytest.raises(UsageError, match="seed must be a whole number"):
         OptunaTpe(seed=-1)

@@ -21,7 +21,7 @@ from utilitune.rivals.packages import Irace, OptunaTpe
 from utilitune.rivals.packages.arena import Arena, Played
 from utilitune.rivals.packages.irace_peer import _Account
 from utilitune.rivals.packages.live import Match, play_into
-from utilitune.rivals.rival import Objective
+from utilitune.rivals.rival import RankedBy
 
 PLENTY = Budget(max_time_s=1e6)
 SEEN: list[Played] = []
@@ -104,7 +104,7 @@ def test_solutions_at_any_time_count_by_their_best_moment(tmp_path: Path):
     assert all(0 < each < 1 for each in worths)
 
 
-@pytest.mark.parametrize("peer", [Irace(captime_s=1.0), OptunaTpe(objective=Objective.RUNTIME)])
+@pytest.mark.parametrize("peer", [Irace(captime_s=1.0), OptunaTpe(objective=RankedBy.RUNTIME)])
 def test_captimes_and_runtimes_of_a_peer_are_refused(tmp_path: Path, peer):
     with pytest.raises(UsageError, match=r"^solutions are judged by their worth at the scenario's limit, 5"):
         Match.of(test_quality_runs.quality_scenario(tmp_path), peer, PLENTY)

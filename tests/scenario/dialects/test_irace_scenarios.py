@@ -433,8 +433,8 @@ def test_values_that_do_not_apply_are_listed_and_a_category_may_look_like_none(t
         ("boundMax = 30\n", "", "boundMax in line 4 (assigned again in line 5, which counts)"),
         ("targetRunnerTimeout = 50\n", "", "targetRunnerTimeout = 50 (every run is stopped after 20 s)"),
         ("targetRunnerTimeout = 5\n", "", "boundMax = 20 (every run is stopped after 5 s)"),
-        ("capping = FALSE\n", "", "capping → the runner is not told the bound, but stopped by us"),
-        ("capping = 0\nboundDigits = 2\n", "", "boundDigits (the runner is not told the bound)"),
+        ("capping = FALSE\n", "", "capping → the runner does not get the bound, but we stop it there"),
+        ("capping = 0\nboundDigits = 2\n", "", "boundDigits (the runner does not get the bound)"),
         ('targetRunnerLauncher = "sh"\n', "", "targetRunnerLauncher = sh → what starts the runner"),
         (
             'targetRunnerLauncherArgs = "-x"\n',

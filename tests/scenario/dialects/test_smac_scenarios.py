@@ -238,8 +238,8 @@ def test_what_an_aclib2_wrapper_is_not_told_is_listed(tmp_path: Path):
     path = smac(tmp_path, "cutoff_length = 5\n")
     program(tmp_path / "wrapper", "#!/bin/sh\n# --config\n")
     listed = understand(path).without_meaning
-    assert "what follows instances in their list (AClib2 wrappers are not told it)" in listed
-    assert "cutoff_length (AClib2 wrappers are not told it)" in listed
+    assert "what follows instances in their list (AClib2 wrappers do not get it)" in listed
+    assert "cutoff_length (AClib2 wrappers do not get it)" in listed
 
 
 def test_values_of_an_incumbent_that_do_not_apply_are_listed(tmp_path: Path):

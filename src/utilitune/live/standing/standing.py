@@ -29,7 +29,7 @@ DEFAULT = 0
 """The number of the default configuration."""
 
 
-class Judged(Protocol):
+class JudgedTask(Protocol):
     """What is needed of a task: its description, and a table in which runs get their worth."""
 
     @property
@@ -111,7 +111,7 @@ def _rounded_down(value: float) -> str:
 
 def standing_of(
     store: StoreReader,
-    task: Judged,
+    task: JudgedTask,
     records: Sequence[ConfigurationRecord],
     progress: Progress,
     points: Sequence[Progress] = (),
@@ -155,7 +155,7 @@ def standing_of(
     )
 
 
-def epsilon_means(task: Judged, evidence: LiveEvidence, answer: int, epsilon: float) -> str:
+def epsilon_means(task: JudgedTask, evidence: LiveEvidence, answer: int, epsilon: float) -> str:
     """ε in the user's terms, at the median of the answer's finished runs."""
     if task.scenario.quality is not None:
         return epsilon_in_quality(epsilon)

@@ -23,7 +23,7 @@ import numpy as np
 
 from utilitune.procedures.bounds.betting import lower_bound, upper_bound
 from utilitune.procedures.wager.shares import Kind, Weights
-from utilitune.store.records import Origin
+from utilitune.store.records import StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,7 +119,7 @@ def kind_numbers(records: Sequence[ConfigurationRecord]) -> list[int]:
     drawn = others = 0
     numbers = []
     for record in records:
-        if record.origin is Origin.RANDOM:
+        if record.origin is StoredOrigin.RANDOM:
             drawn += 1
             numbers.append(drawn)
         else:
@@ -130,7 +130,10 @@ def kind_numbers(records: Sequence[ConfigurationRecord]) -> list[int]:
 
 def is_chosen_by_outcomes(record: ConfigurationRecord) -> bool:
     """Whether it was proposed because of outcomes on the instances it is judged on."""
-    return record.origin not in (Origin.DEFAULT, Origin.USER, Origin.RANDOM) and not record.first_position
+    return (
+        record.origin not in (StoredOrigin.DEFAULT, StoredOrigin.USER, StoredOrigin.RANDOM)
+        and not record.first_position
+    )
 
 
 def fill(evidence: LiveEvidence, store: StoreReader, configurations: Iterable[int]) -> None:

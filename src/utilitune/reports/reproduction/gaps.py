@@ -23,7 +23,7 @@ from utilitune.rivals.packages import PEERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from utilitune.reports.reproduction.jobs import Job, Outcome
+    from utilitune.reports.reproduction.jobs import FigureJob, Outcome
     from utilitune.reports.reproduction.recipe import Effort, Study
     from utilitune.reports.reproduction.setting import Setting
 
@@ -44,7 +44,7 @@ _LEAST_S = 1e-9  # what is shown, on a logarithmic axis, where nothing was paid
 _LINEAR_BELOW = 0.1  # per cent: below this the axis is linear, so that it can show 0
 
 
-def _own(setting: Setting, utility: str, seed: int) -> Iterator[tuple[str, Job]]:
+def _own(setting: Setting, utility: str, seed: int) -> Iterator[tuple[str, FigureJob]]:
     """Our anytime procedures; none has a target, they work until the instances run out."""
     captime0_s = setting.captime0_s
     yield "oup", job(setting, "oup", utility, seed, delta=DELTA, captime0_s=captime0_s)
@@ -53,7 +53,7 @@ def _own(setting: Setting, utility: str, seed: int) -> Iterator[tuple[str, Job]]
     yield "wager", job(setting, "wager", utility, seed, delta=DELTA, configurations=setting.rows)
 
 
-def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, Job]]:
+def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, FigureJob]]:
     """Successive Halving, Hyperband and AC-Band with the settings of Appendix C."""
     utility = setting.log_laplace
     captimes_s = setting.captimes_s[1:3] if quick else setting.captimes_s
@@ -71,7 +71,7 @@ def _utility_rivals(setting: Setting, seed: int, *, quick: bool) -> Iterator[tup
     yield from _ac_band(setting, utility, seed, "utility", quick=quick)
 
 
-def _peers(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, Job]]:
+def _peers(setting: Setting, seed: int, *, quick: bool) -> Iterator[tuple[str, FigureJob]]:
     """The peers that are installed, where the data describe the configurations."""
     for name, peer in PEERS.items() if setting.has_features else ():
         if not (quick and name in _SLOW_PEERS) and peer.is_installed():
@@ -89,7 +89,7 @@ def _budgets(setting: Setting) -> list[int]:
 
 def _ac_band(
     setting: Setting, utility: str, seed: int, feedback: str, *, quick: bool
-) -> Iterator[tuple[str, Job]]:
+) -> Iterator[tuple[str, FigureJob]]:
     for race_size in (4,) if quick else (2, 4, 8):
         for alpha in (0.05,) if quick else (0.05, 0.02, 0.01):
             told = {"race_size": str(race_size), "alpha": str(alpha), "feedback": feedback}
@@ -98,7 +98,7 @@ def _ac_band(
 
 def _runtime_rivals(
     setting: Setting, seed: int, quantile: float, *, quick: bool
-) -> Iterator[tuple[str, Job]]:
+) -> Iterator[tuple[str, FigureJob]]:
     """AC-Band by wins, ICAR in its variants, SPC."""
     utility = setting.capped_runtime
     yield from _ac_band(setting, utility, seed, "wins", quick=quick)

@@ -1,7 +1,7 @@
 """One procedure on one data set with one seed, as a value; and what came of it.
 
-A `Job` is plain and frozen, so that it can be sent to another process and named by a fingerprint of all that
-its result depends on. The seed shuffles the rows (the order in which configurations are drawn) and the
+A `FigureJob` is plain and frozen, so that it can be sent to another process and named by a fingerprint of all
+that its result depends on. The seed shuffles the rows (the order in which configurations are drawn) and the
 instances. An `Outcome` speaks of rows as they are stored, whatever the shuffle was.
 """
 
@@ -48,7 +48,7 @@ _DECIDING_PACKAGES = ("numba", "numpy", "optuna", "smac")
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class FigureJob:
     """One thing to compute: a procedure or a rival on some data.
 
     Attributes:
@@ -154,7 +154,7 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def run_job(job: Job) -> Outcome:
+def run_job(job: FigureJob) -> Outcome:
     """Let a procedure work.
 
     Raises:
@@ -174,7 +174,7 @@ def _matrix(source: str) -> RuntimeMatrix:
 _laid_out: dict[tuple[str, str], Recording] = {}
 
 
-def _recording(job: Job) -> Recording:
+def _recording(job: FigureJob) -> Recording:
     """The job's runs in its order: gigabytes when laid out, so the old ones go before the new ones come.
 
     Both orders follow from the one stream that the published figures were made with.
@@ -190,7 +190,7 @@ def _recording(job: Job) -> Recording:
     return recording.arranged(np.random.default_rng(job.seed).permutation(matrix.rows), columns)
 
 
-def _play_rival(job: Job) -> Outcome:
+def _play_rival(job: FigureJob) -> Outcome:
     if job.procedure in PEERS:
         rival: Rival = PEERS[job.procedure](seed=job.seed, **job.settings)
     else:
@@ -202,7 +202,7 @@ def _play_rival(job: Job) -> Outcome:
     return Outcome(points=points, anytime=result.anytime)
 
 
-def _play_procedure(job: Job) -> Outcome:
+def _play_procedure(job: FigureJob) -> Outcome:
     recording = _recording(job)
     settings = dict(job.settings)
     if settings.get("schedule") == TO_THE_END:
@@ -224,7 +224,7 @@ def _require_complete(why: StopReason) -> None:
         raise KeyboardInterrupt
 
 
-def _budget(job: Job) -> Budget:
+def _budget(job: FigureJob) -> Budget:
     return Budget() if job.max_time_s is None else Budget(max_time_s=job.max_time_s)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from utilitune.reports.reproduction.jobs import Job
+from utilitune.reports.reproduction.jobs import FigureJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Series:
 
     panel: str
     label: str
-    job: Job
+    job: FigureJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Claim:
 
     def line(self) -> str:
         """The claim in one line."""
-        verdict = {True: "holds", False: "DOES NOT HOLD", None: "cannot be told"}[self.holds]
+        verdict = {True: "holds", False: "DOES NOT HOLD", None: "is not known"}[self.holds]
         return f"{self.text}: {verdict} ({self.detail})"
 
 
@@ -127,10 +127,10 @@ class Recipe:
     columns: tuple[str, ...] = ()
 
 
-def job(setting: Setting, procedure: str, utility: str, seed: int = FIRST_SEED, **settings: Any) -> Job:  # noqa: ANN401 -- settings of any procedure
+def job(setting: Setting, procedure: str, utility: str, seed: int = FIRST_SEED, **settings: Any) -> FigureJob:  # noqa: ANN401 -- settings of any procedure
     """A job on a data set; ``max_time_s`` among the settings limits its time."""
     max_time_s = settings.pop("max_time_s", None)
-    return Job(setting.source, setting.digest, procedure, utility, seed, settings, max_time_s)
+    return FigureJob(setting.source, setting.digest, procedure, utility, seed, settings, max_time_s)
 
 
 def trajectories(study: Study) -> Iterable[dict[str, Any]]:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from utilitune.reports.reproduction.jobs import Job
+    from utilitune.reports.reproduction.jobs import FigureJob
 
 CACHE = "cache"
 _LONGEST_TO_COMPILE = "wager"
 
 
 def run_jobs(
-    jobs: Iterable[Job], folder: Path, workers: int, on_job: Callable[[int, int], None] | None = None
+    jobs: Iterable[FigureJob], folder: Path, workers: int, on_job: Callable[[int, int], None] | None = None
 ) -> dict[str, Outcome]:
     """The outcomes of all jobs, by key.
 
@@ -56,13 +56,13 @@ def run_jobs(
     return found
 
 
-def _order(entry: tuple[str, Job]) -> tuple[str, str, bool]:
+def _order(entry: tuple[str, FigureJob]) -> tuple[str, str, bool]:
     """By utility function, and what takes longest to compile first."""
     job = entry[1]
     return job.source, job.utility, job.procedure != _LONGEST_TO_COMPILE
 
 
-def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, Outcome]]:
+def _made(missing: list[tuple[str, FigureJob]], workers: int) -> Iterator[tuple[str, Outcome]]:
     if workers == 1 or len(missing) <= 1:
         for key, job in missing:
             yield key, run_job(job)
@@ -83,9 +83,11 @@ def _made(missing: list[tuple[str, Job]], workers: int) -> Iterator[tuple[str, O
             raise
 
 
-def _made_by(pool: Executor, workers: int, queue: list[tuple[str, Job]]) -> Iterator[tuple[str, Outcome]]:
+def _made_by(
+    pool: Executor, workers: int, queue: list[tuple[str, FigureJob]]
+) -> Iterator[tuple[str, Outcome]]:
     """Keep all workers busy, but let nobody compile what somebody else is compiling."""
-    running: dict[Future[Outcome], tuple[str, Job]] = {}
+    running: dict[Future[Outcome], tuple[str, FigureJob]] = {}
     compiled: set[str] = set()
     while queue or running:
         while queue and len(running) < workers:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from utilitune.rivals.rival import Standing
+from utilitune.rivals.rival import RivalStanding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -178,11 +178,11 @@ class Arena:
         """The configuration with the best mean among those with the most runs."""
         return max(self._tried(), key=lambda number: (len(self._known[number]), self.mean(number)))
 
-    def standing(self, best: int | None = None) -> Standing:
+    def standing(self, best: int | None = None) -> RivalStanding:
         """Where a peer stands whose answer is `best`; where it has none yet, the leader or the default."""
         tried = len(self._tried())
         answer = best if best is not None else self.leader() if tried else _DEFAULT
-        return Standing(answer, self._total_s, self._runs, configurations=tried, alive=tried)
+        return RivalStanding(answer, self._total_s, self._runs, configurations=tried, alive=tried)
 
     @property
     def untouched(self) -> bool:

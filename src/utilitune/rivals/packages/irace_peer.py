@@ -30,14 +30,14 @@ from utilitune.execution.watcher import guarded
 from utilitune.rivals.packages.arena import HaltError
 from utilitune.rivals.packages.irace_files import END, SEPARATOR, IraceTask, read_values
 from utilitune.rivals.packages.peer import Peer
-from utilitune.rivals.rival import Objective
+from utilitune.rivals.rival import RankedBy
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from utilitune.domain import StopReason
     from utilitune.rivals.packages.arena import Arena
-    from utilitune.rivals.rival import Standing
+    from utilitune.rivals.rival import RivalStanding
 
 _LONGEST_ERROR = 300
 _WANTED = re.compile(r"'(?P<what>maxTime|maxExperiments)' of at least '(?P<least>\d+)'")
@@ -68,7 +68,7 @@ class Irace(Peer):
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Let irace race; yield its best after each iteration, and its answer at the end."""
         task = self._task(arena)
-        account = _Account(in_time=self.objective is Objective.RUNTIME)
+        account = _Account(in_time=self.objective is RankedBy.RUNTIME)
         halt: HaltError | None = None
         with (
             tempfile.TemporaryDirectory(prefix="utilitune-irace-") as name,
@@ -107,7 +107,7 @@ class Irace(Peer):
 
     def _caps(self, arena: Arena) -> bool:
         """Whether irace's adaptive capping applies: costs are runtimes, and there is a largest one."""
-        return self.objective is Objective.RUNTIME and math.isfinite(arena.captime_s)
+        return self.objective is RankedBy.RUNTIME and math.isfinite(arena.captime_s)
 
 
 class _Account:
@@ -135,7 +135,7 @@ class _Account:
         self._time_s += played.time_s
         return f"{-played.score * self._cost_unit!r} {played.time_s * _MS!r}"
 
-    def at_its_end(self, paid: Standing, *, timed: bool) -> str:
+    def at_its_end(self, paid: RivalStanding, *, timed: bool) -> str:
         """How much irace has run by its own count, and how much of that cost nothing as it was known."""
         option, counted, known = "--max-runs", f"{self._runs:,} runs", f"{self._runs - paid.runs:,}"
         if timed:

@@ -32,8 +32,8 @@ from utilitune.procedures.judged_evidence import DEFAULT
 from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.captimes import advised_captime_s
 from utilitune.rivals.packages.peer import LARGEST_SEED
-from utilitune.rivals.rival import Objective
-from utilitune.store import ConfigurationRecord, Origin
+from utilitune.rivals.rival import RankedBy
+from utilitune.store import ConfigurationRecord, StoredOrigin
 from utilitune.store.base import note_once
 from utilitune.utility import format_duration
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from utilitune.execution.backend import Backend
     from utilitune.live.asker import Pair
     from utilitune.rivals.packages.peer import Peer
-    from utilitune.rivals.rival import Standing
+    from utilitune.rivals.rival import RivalStanding
     from utilitune.scenario.judging import QualityJudge
     from utilitune.scenario.model import Scenario
     from utilitune.spaces.parameters import Value
@@ -88,8 +88,8 @@ class LiveGround:
         valid = self.space.validate(assignment)
         if valid not in self._numbers:
             number = self._live.next_number
-            first = Origin.USER if number else Origin.DEFAULT
-            origin = first if number < len(self.given) else Origin.PEER
+            first = StoredOrigin.USER if number else StoredOrigin.DEFAULT
+            origin = first if number < len(self.given) else StoredOrigin.PEER
             self._live.keep(ConfigurationRecord(number, dict(valid), origin, drawn_at=time.time()))
             self._numbers[valid] = number
         return self._numbers[valid]
@@ -140,7 +140,7 @@ def _time_s(outcome: RunOutcome) -> float:
     return outcome.paid_s
 
 
-def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callable[[RunOutcome], float]:
+def worth_of(utility: Utility, objective: RankedBy, captime_s: float) -> Callable[[RunOutcome], float]:
     """The score of a run: as for rivals on recorded runs, and a failed run never ends.
 
     A run that was stopped is worth what an answer at the captime is; where runtime counts, a run without an
@@ -148,7 +148,7 @@ def worth_of(utility: Utility, objective: Objective, captime_s: float) -> Callab
     """
 
     def worth(outcome: RunOutcome) -> float:
-        if objective is Objective.RUNTIME:
+        if objective is RankedBy.RUNTIME:
             return -outcome.runtime_s if outcome.finished else -captime_s
         return utility.infimum if outcome.failed else float(utility(outcome.runtime_s))
 
@@ -187,7 +187,7 @@ class Match:
 def _captime_s(scenario: Scenario, peer: Peer) -> float:
     """Where the runs of a peer are stopped: as it is told, else where little worth is left."""
     if scenario.quality is not None:
-        if peer.captime_s is not None or peer.objective is not Objective.UTILITY:
+        if peer.captime_s is not None or peer.objective is not RankedBy.UTILITY:
             raise UsageError(
                 f"solutions are judged by their worth at the scenario's limit, "
                 f"{format_duration(scenario.limit_s)}: leave captime and objective out"
@@ -196,7 +196,7 @@ def _captime_s(scenario: Scenario, peer: Peer) -> float:
     largest_s = scenario.max_captime_s
     if peer.captime_s is not None:
         return peer.captime_s
-    if peer.objective is Objective.UTILITY:
+    if peer.objective is RankedBy.UTILITY:
         largest_s = advised_captime_s(peer.name, Task(scenario).utility, largest_s)
     if largest_s is None:
         raise UsageError("this scenario has no largest captime: say with --captime when to stop a run")
@@ -210,7 +210,7 @@ def play_live(
     *,
     folder: Path | None = None,
     workers: int | None = None,
-    on_progress: Callable[[Standing], None] | None = None,
+    on_progress: Callable[[RivalStanding], None] | None = None,
 ) -> RunResult:
     """Let a peer configure a program on this machine.
 
@@ -242,7 +242,7 @@ def play_into(
     store: Store,
     backend: Backend,
     match: Match,
-    on_progress: Callable[[Standing], None] | None = None,
+    on_progress: Callable[[RivalStanding], None] | None = None,
 ) -> Progress:
     """Let a peer play, keep every run in a store, and return where the peer stands at its end.
 
@@ -289,7 +289,7 @@ class _Diary:
         self._points = LogSpacing(POINTS_PER_DECADE, 0.0 if last is None else last.progress.total_time_s)
         self._best = None if last is None else last.progress.best_index
 
-    def progress(self, standing: Standing) -> Progress:
+    def progress(self, standing: RivalStanding) -> Progress:
         """A standing in the terms of a run, with nothing proved."""
         return Progress(
             best_index=standing.best_index,
@@ -303,7 +303,7 @@ class _Diary:
             alive=standing.alive,
         )
 
-    def note(self, standing: Standing, *, last: bool = False) -> None:
+    def note(self, standing: RivalStanding, *, last: bool = False) -> None:
         """Keep a standing that says something new."""
         spent_s = standing.total_time_s
         kept_s = self._points.last
@@ -333,10 +333,10 @@ def _interrupted_by_sigterm() -> Iterator[None]:
 
 
 def _drive(
-    peer: Peer, arena: Arena, diary: _Diary, on_progress: Callable[[Standing], None] | None
+    peer: Peer, arena: Arena, diary: _Diary, on_progress: Callable[[RivalStanding], None] | None
 ) -> tuple[Progress, StopReason]:
     """Let a peer play; an interrupt ends it with the answer it has."""
-    standing: Standing | None = None
+    standing: RivalStanding | None = None
     steps = peer.play_on(arena)
     try:
         while True:

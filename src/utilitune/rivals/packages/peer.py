@@ -13,7 +13,7 @@ from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError
 from utilitune.rivals.packages.recorded import RecordedGround
 from utilitune.rivals.rival import (
-    Objective,
+    RankedBy,
     check_optional_captime,
     require_objective,
 )
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from utilitune.domain import StopReason
     from utilitune.domain.stopping import Budget
-    from utilitune.rivals.rival import RecordedRuns, Standing
+    from utilitune.rivals.rival import RecordedRuns, RivalStanding
 
 LARGEST_SEED = 2**31 - 1
 
@@ -42,7 +42,7 @@ class Peer(ABC):
 
     instances: int | None = None
     captime_s: float | None = None
-    objective: Objective = Objective.UTILITY
+    objective: RankedBy = RankedBy.UTILITY
     seed: int | None = None
 
     name: ClassVar[str]
@@ -79,7 +79,7 @@ class Peer(ABC):
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Propose and have run; yield its answer whenever it is worth looking at, return why it is done."""
 
-    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[Standing, None, StopReason]:
+    def play(self, runs: RecordedRuns, budget: Budget) -> Generator[RivalStanding, None, StopReason]:
         """Play on recorded runs."""
         self.require_installed()
         ground = RecordedGround(runs, self.objective, runs.captime_s(self.captime_s))
@@ -92,10 +92,10 @@ class Peer(ABC):
         yield arena.standing()
         return interrupted(goes_on=False)
 
-    def play_on(self, arena: Arena) -> Generator[Standing, None, StopReason]:
+    def play_on(self, arena: Arena) -> Generator[RivalStanding, None, StopReason]:
         """Play until it is done or the budget is spent; the last standing is its answer."""
         best: int | None = None
-        latest: Standing | None = None
+        latest: RivalStanding | None = None
         steps = self.propose(arena)
         try:
             while True:

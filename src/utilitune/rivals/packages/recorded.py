@@ -15,7 +15,7 @@ from utilitune.spaces.parameters import NumberParameter
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from utilitune.rivals.rival import Objective, RecordedRuns
+    from utilitune.rivals.rival import RankedBy, RecordedRuns
     from utilitune.spaces.parameters import Value
 
 
@@ -31,7 +31,7 @@ class RecordedGround:
     slots = 1
     features = None
 
-    def __init__(self, runs: RecordedRuns, objective: Objective, captime_s: float) -> None:
+    def __init__(self, runs: RecordedRuns, objective: RankedBy, captime_s: float) -> None:
         if runs.features is None:
             raise UsageError(
                 "a peer needs features of the configurations: record them with utilitune collect"

@@ -271,14 +271,14 @@ class _IraceReader:
             whole=not self._values.whole("boundDigits"),
         )
         if bounds.passed:
-            self._notes.say("capping", "the runner is told the bound, and stopped by us when it is reached")
+            self._notes.say("capping", "the runner gets the bound, and we stop it at the bound")
         elif self._values.raw("capping") is not None:
-            self._notes.say("capping", "the runner is not told the bound, but stopped by us")
+            self._notes.say("capping", "the runner does not get the bound, but we stop it there")
         if bounds.passed and self._values.raw("boundDigits") is not None:
             told = "rounded up to whole seconds" if bounds.whole else "as it is"
-            self._notes.say("boundDigits", f"the bound is told {told}")
+            self._notes.say("boundDigits", f"the runner gets the bound {told}")
         elif self._values.raw("boundDigits") is not None:
-            self._notes.skip("boundDigits", "the runner is not told the bound")
+            self._notes.skip("boundDigits", "the runner does not get the bound")
         if bounds.largest_s is None and self._values.raw("boundPar") is not None:
             self._notes.skip("boundPar", "there is no boundMax")
         return bounds

@@ -423,9 +423,9 @@ class _SmacReader:
                 PARAMETERS,
             ]
             if arguments:
-                self._notes.skip("what follows instances in their list", "AClib2 wrappers are not told it")
+                self._notes.skip("what follows instances in their list", "AClib2 wrappers do not get it")
             if "cutoff_length" in self._values:
-                self._notes.skip("cutoff_length", "AClib2 wrappers are not told it")
+                self._notes.skip("cutoff_length", "AClib2 wrappers do not get it")
             contract, arguments = Contract.ACLIB2, {}
         else:
             self._say("algo", "called as SMAC and ParamILS call it; we meter and stop it ourselves")

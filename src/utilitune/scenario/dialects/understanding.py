@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from utilitune.scenario.model import usual_smallest_captime_s
 from utilitune.utility import PiecewiseLinear, Uniform, format_duration, parse_solution_utility
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ LEAST_BOUND_S = 1e-3
 """No program answers sooner."""
 
 _JUST_BEFORE = 1 - 1e-6
-_LEAST_CAPTIME_S = 0.1
-_CAPTIME_RANGE = 64
 _WITHOUT_BOUND = "log-laplace(k0=60s, alpha=1)"
 
 USUAL_QUALITY_UTILITY = "compared(to=default, alpha=5)"
@@ -82,7 +81,7 @@ class Notes:
 
 def smallest_captime_s(largest_s: float | None) -> float:
     """The first captime of a wrapper: six doublings below the largest, time enough for a script to start."""
-    return 1.0 if largest_s is None else min(largest_s, max(_LEAST_CAPTIME_S, largest_s / _CAPTIME_RANGE))
+    return usual_smallest_captime_s(largest_s, least_s=0.1, doublings=6)
 
 
 def penalised_utility(bound_s: float | None, factor: float) -> str:

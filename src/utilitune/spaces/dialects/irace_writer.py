@@ -14,12 +14,12 @@ from utilitune.spaces.dialects.pcs_writer import fulfilling, value_text
 from utilitune.spaces.expressions import (
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Membership,
     Presence,
     Relation,
     TermComparison,
+    ValueComparison,
 )
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value
 from utilitune.spaces.problems import SpaceError
@@ -130,7 +130,7 @@ def _text(space: ParameterSpace, expression: Expression) -> str:  # noqa: PLR091
             return " & ".join(_nested(space, term) for term in terms) or "TRUE"
         case AnyOf(terms):
             return " | ".join(_nested(space, term) for term in terms) or "FALSE"
-        case Comparison(name) | Membership(name):
+        case ValueComparison(name) | Membership(name):
             parameter = space.parameters[name]
             if isinstance(parameter, ChoiceParameter):
                 return _choice_text(parameter, expression)
@@ -149,17 +149,17 @@ def _nested(space: ParameterSpace, expression: Expression) -> str:
     return f"({text})" if isinstance(expression, AllOf | AnyOf | Membership) else text
 
 
-def _choice_text(parameter: ChoiceParameter, leaf: Comparison | Membership) -> str:
+def _choice_text(parameter: ChoiceParameter, leaf: ValueComparison | Membership) -> str:
     name = _reference(parameter.name)
-    if isinstance(leaf, Comparison) and leaf.operator in {"==", "!="}:
+    if isinstance(leaf, ValueComparison) and leaf.operator in {"==", "!="}:
         return f"{name} {leaf.operator} {_r_text(leaf.value)}"
     values = fulfilling(parameter, leaf)
     return f"{name} %in% c({', '.join(map(_r_text, values))})" if values else "FALSE"
 
 
-def _number_text(leaf: Comparison | Membership) -> str:
+def _number_text(leaf: ValueComparison | Membership) -> str:
     name = _reference(leaf.name)
-    if isinstance(leaf, Comparison):
+    if isinstance(leaf, ValueComparison):
         return f"{name} {leaf.operator} {leaf.value!r}"
     if not leaf.negated:
         return f"{name} %in% c({', '.join(map(repr, leaf.values))})" if leaf.values else "FALSE"

@@ -28,7 +28,7 @@ from utilitune.spaces.dialects.model import ParameterFile
 from utilitune.spaces.dialects.pcs_expressions import NEW_OPERATORS, PcsParser, pcs_tokens
 from utilitune.spaces.dialects.resolving import ALWAYS, NEVER, folded
 from utilitune.spaces.dialects.source import NUMBER, Place, Scanner, SourceText, before_hash, spelling_hint
-from utilitune.spaces.expressions import Comparison, Expression
+from utilitune.spaces.expressions import Expression, ValueComparison
 from utilitune.spaces.grammar import all_of
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, Value
 from utilitune.spaces.problems import SpaceError
@@ -233,7 +233,7 @@ class _PcsReader:
             parameter.code(value)
         except SpaceError as error:
             raise scanner.problem(f"the forbidden clause is wrong: {error.reason}", place) from None
-        return Comparison(parameter.name, "==", value)
+        return ValueComparison(parameter.name, "==", value)
 
 
 def number_text(value: float, *, integer: bool) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from utilitune.errors.outside import read_number
 from utilitune.spaces.dialects.resolving import ResolvingParser
 from utilitune.spaces.dialects.source import NUMBER, spelling_hint
-from utilitune.spaces.expressions import MIRRORED, Comparison, Expression, Membership
+from utilitune.spaces.expressions import MIRRORED, Expression, Membership, ValueComparison
 from utilitune.spaces.grammar import Literal, Node, Operand, Token, tokens_of
 from utilitune.spaces.parameters import ChoiceParameter, Value
 from utilitune.spaces.terms import INFIX, Constant, Reference, Term
@@ -123,7 +123,7 @@ class PcsParser(ResolvingParser):
         if not NUMBER.fullmatch(raw):
             self._refuse(f"{name!r} is a number, and {raw!r} is not", column)
         value = read_number(raw)
-        self._checked(Comparison(name, "==", value), column)
+        self._checked(ValueComparison(name, "==", value), column)
         return value
 
     def _compare(self, left: tuple[Node, int], symbol: str, right: tuple[Node, int]) -> Expression:
@@ -141,7 +141,7 @@ class PcsParser(ResolvingParser):
             return self._two_choices(first, symbol, other, left[1])
         if symbol in {"==", "!="}:
             return self._equality(first, symbol, raw)
-        return self._checked(Comparison(first.name, symbol, raw), right[1])
+        return self._checked(ValueComparison(first.name, symbol, raw), right[1])
 
     def _expected(self, what: str) -> NoReturn:
         super()._expected(what.replace("'['", "'{'").replace("']'", "'}'"))

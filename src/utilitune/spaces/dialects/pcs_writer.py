@@ -18,13 +18,13 @@ from utilitune.spaces.expressions import (
     OPERATORS,
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Leaf,
     Membership,
     Presence,
     Relation,
     TermComparison,
+    ValueComparison,
     leaves,
     to_text,
 )
@@ -74,7 +74,7 @@ def write_new_pcs(space: ParameterSpace) -> str:
     return "\n".join(lines) + "\n"
 
 
-def fulfilling(parameter: ChoiceParameter, leaf: Comparison | Membership) -> list[Value]:
+def fulfilling(parameter: ChoiceParameter, leaf: ValueComparison | Membership) -> list[Value]:
     """The values of a choice for which a comparison holds."""
     if isinstance(leaf, Membership):
         codes = {parameter.code(value) for value in leaf.values}
@@ -148,11 +148,11 @@ def _new_declaration(parameter: Parameter) -> str:
 
 def _old_condition(space: ParameterSpace, child: str, term: Expression) -> str:
     match term:
-        case Comparison(name) | Membership(name) if isinstance(space.parameters[name], ChoiceParameter):
+        case ValueComparison(name) | Membership(name) if isinstance(space.parameters[name], ChoiceParameter):
             return _value_list(space, term)
         case Membership(name, values, False) if values:
             return f"{name} in {{{', '.join(map(repr, values))}}}"
-        case Comparison(name, "==", value):
+        case ValueComparison(name, "==", value):
             return f"{name} in {{{value!r}}}"
         case _:
             raise SpaceError(
@@ -161,7 +161,7 @@ def _old_condition(space: ParameterSpace, child: str, term: Expression) -> str:
             )
 
 
-def _value_list(space: ParameterSpace, leaf: Comparison | Membership) -> str:
+def _value_list(space: ParameterSpace, leaf: ValueComparison | Membership) -> str:
     parameter = space.parameters[leaf.name]
     assert isinstance(parameter, ChoiceParameter)  # noqa: S101 - the caller has looked
     words = [_word(value, parameter.name) for value in fulfilling(parameter, leaf)]
@@ -171,9 +171,9 @@ def _value_list(space: ParameterSpace, leaf: Comparison | Membership) -> str:
 def _simple_clause(space: ParameterSpace, clause: Expression) -> str | None:
     """``{a=1, b=x}`` where the clause is nothing but equalities."""
     terms = clause.terms if isinstance(clause, AllOf) else (clause,)
-    if not all(isinstance(term, Comparison) and term.operator == "==" for term in terms):
+    if not all(isinstance(term, ValueComparison) and term.operator == "==" for term in terms):
         return None
-    pairs = [(leaf.name, leaf.value) for leaf in leaves(clause) if isinstance(leaf, Comparison)]
+    pairs = [(leaf.name, leaf.value) for leaf in leaves(clause) if isinstance(leaf, ValueComparison)]
     texts = [f"{name}={_word(_typed(space, name, value), name)}" for name, value in pairs]
     return "{" + ", ".join(texts) + "}"
 
@@ -211,7 +211,7 @@ def _leaf_alternatives(space: ParameterSpace, child: str, leaf: Leaf) -> Alterna
     parameter = space.parameters[leaf.name]
     if isinstance(parameter, ChoiceParameter):
         return [(_value_list(space, leaf),)] if fulfilling(parameter, leaf) else []
-    if isinstance(leaf, Comparison):
+    if isinstance(leaf, ValueComparison):
         return [(_number_comparison(parameter, leaf.operator, leaf.value),)]
     if not leaf.negated:
         return [(f"{leaf.name} in {{{', '.join(map(repr, leaf.values))}}}",)] if leaf.values else []
@@ -240,17 +240,17 @@ def _by_values(space: ParameterSpace, expression: Expression) -> Expression:  # 
             return AllOf(tuple(_by_values(space, term) for term in terms))
         case AnyOf(terms):
             return AnyOf(tuple(_by_values(space, term) for term in terms))
-        case Comparison(name) | Membership(name):
+        case ValueComparison(name) | Membership(name):
             parameter = space.parameters[name]
             if isinstance(parameter, ChoiceParameter):
                 values = fulfilling(parameter, expression)
-                return AnyOf(tuple(Comparison(name, "==", value) for value in values))
-            if isinstance(expression, Comparison):
+                return AnyOf(tuple(ValueComparison(name, "==", value) for value in values))
+            if isinstance(expression, ValueComparison):
                 return expression
             symbol, join = ("!=", AllOf) if expression.negated else ("==", AnyOf)
             if expression.negated and not expression.values:
-                return Comparison(name, "<=", parameter.high)
-            return join(tuple(Comparison(name, symbol, value) for value in expression.values))
+                return ValueComparison(name, "<=", parameter.high)
+            return join(tuple(ValueComparison(name, symbol, value) for value in expression.values))
         case _:
             return expression
 
@@ -263,7 +263,7 @@ def _clause_text(expression: Expression) -> str:
             )
         case AnyOf(terms):
             return " || ".join(_clause_text(term) for term in terms)
-        case Comparison(name, symbol, value):
+        case ValueComparison(name, symbol, value):
             return f"{name} {symbol} {_word(value, name)}"
         case Relation(name, symbol, other):
             return f"{name} {symbol} {other}"

@@ -23,10 +23,10 @@ from utilitune.spaces.expressions import (
     OPERATORS,
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Membership,
     Presence,
+    ValueComparison,
 )
 from utilitune.spaces.grammar import Literal, Node, Operand, Token, any_of, tokens_of
 from utilitune.spaces.parameters import ChoiceParameter, Value
@@ -141,7 +141,7 @@ class RParser(ResolvingParser):
             return self._text(parameter, value)
         if isinstance(value, str | bool):
             self._refuse(f"{name!r} is a number; compare it with one, without quotes", column)
-        self._checked(Comparison(name, "==", value), column)
+        self._checked(ValueComparison(name, "==", value), column)
         return value
 
     def _text(self, parameter: ChoiceParameter, value: Value) -> str:
@@ -196,7 +196,7 @@ class RParser(ResolvingParser):
                 column,
             )
         return (
-            any_of([Comparison(parameter.name, "==", choice) for choice in by_alphabet])
+            any_of([ValueComparison(parameter.name, "==", choice) for choice in by_alphabet])
             if by_alphabet
             else NEVER
         )
@@ -206,7 +206,7 @@ class RParser(ResolvingParser):
         compare = OPERATORS[symbol]
         if all(NUMBER.fullmatch(str(choice)) for choice in (*parameter.choices, text)):
             return [choice for choice in parameter.choices if compare(float(choice), float(text))]
-        self._checked(Comparison(parameter.name, symbol, text), column)
+        self._checked(ValueComparison(parameter.name, symbol, text), column)
         position = parameter.code(text)
         return [choice for code, choice in enumerate(parameter.choices) if compare(code, position)]
 

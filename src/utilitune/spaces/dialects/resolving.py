@@ -16,10 +16,10 @@ from utilitune.spaces.dialects.source import spelling_hint
 from utilitune.spaces.expressions import (
     AllOf,
     AnyOf,
-    Comparison,
     Expression,
     Membership,
     Presence,
+    ValueComparison,
     check,
     names_of,
 )
@@ -84,7 +84,7 @@ class ResolvingParser(ExpressionParser):
     def _equality(self, parameter: ChoiceParameter, symbol: str, value: Value) -> Expression:
         """Whether a choice has a value, or has another one."""
         if self._has(parameter, value):
-            return Comparison(parameter.name, symbol, value)
+            return ValueComparison(parameter.name, symbol, value)
         return Membership(parameter.name, ()) if symbol == "==" else Presence(parameter.name)
 
     def _refuse(self, sentence: str, column: int) -> NoReturn:
@@ -119,9 +119,9 @@ class ResolvingParser(ExpressionParser):
             self._refuse(f"{left.name!r} and {right.name!r} can only be compared by == and !=", column)
         terms: list[Expression] = []
         for value in left.choices:
-            mine = Comparison(left.name, "==", value)
+            mine = ValueComparison(left.name, "==", value)
             if value in right.choices:
-                terms.append(AllOf((mine, Comparison(right.name, symbol, value))))
+                terms.append(AllOf((mine, ValueComparison(right.name, symbol, value))))
             elif symbol == "!=":
                 terms.append(AllOf((mine, Presence(right.name))))
         if not terms:
