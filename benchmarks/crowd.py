@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 WORKERS = (10, 100, 1000)
 TARGETS = {100: 0.90, 1000: 0.70}
+FILLED, BUSY = 100, 0.95
+"""With every slot filled, so many workers are to be busy to this part."""
+
 CONDITIONS = Conditions(latency_s=0.005, mtbf_s=6 * 3600.0)
 RUNS_STORED = 10_000
 SHORT = "synthetic:rows=1000,columns=20000,seed=1,median_s=0.005,cutoff_s=7.2"
@@ -67,6 +70,13 @@ def _useful(name: str, recording: Recording) -> None:
             f"{name}, {found.workers} workers: useful {found.useful:.1%} {met}; speed-up "
             f"{found.speed_up:.1f}, busy {found.busy:.0%}, {found.wall_s:.0f} s on the clock, "
             f"{found.runs:,} runs for {found.runs_needed:,}",
+            flush=True,
+        )
+    for found in simulate(recording, _specification(k0), (FILLED,), CONDITIONS, seed=None, guesses="all"):
+        print(
+            f"{name}, {found.workers} workers, all guesses: busy {found.busy:.1%} ≥ {BUSY:.0%}  "
+            f"{'ok' if found.busy >= BUSY else 'MISSED'}; useful {found.useful:.1%}, {found.wall_s:.0f} s on "
+            "the clock",
             flush=True,
         )
 
