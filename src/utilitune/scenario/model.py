@@ -214,7 +214,7 @@ class QualityRules:
 SHARE_OF_LONG_RUNS = 0.25
 SHARE_OF_SHORT_RUNS = 0.5
 SHORT_RUN = 1000.0
-"""Where nobody sets the share of search, a run with time for up to `SHORT_RUN` typical runs gives half of its
+"""Where nobody sets the share of search, a run with time for at most `SHORT_RUN` typical runs gives half of its
 time to search, and one four times as long a quarter: the shorter a run, the less can be proved in any case. A
 typical run takes as long as it takes an answer to lose half its worth. See docs/search-shares.md."""
 
