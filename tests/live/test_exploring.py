@@ -67,28 +67,6 @@ def test_candidates_are_stored_as_such_and_the_best_is_nominated(tmp_path):
     assert abs(result.best["x"] - 0.3) < 0.15
 
 
-@pytest.mark.parametrize(
-    ("budget", "share"),
-    [
-        ({"max_time_s": 500.0}, 0.5),
-        ({"max_time_s": 8000.0}, 0.25),
-        ({"max_wall_s": 8000.0}, 0.25),
-        ({"max_wall_s": 500.0, "max_time_s": 8000.0}, 0.5),
-        ({}, 0.25),
-    ],
-)
-def test_a_short_run_gives_more_of_its_time_to_search(tmp_path, budget, share):
-    """In typical runs of a second: the time for them is named, or follows from the clock."""
-    scenario = searching(tmp_path, share=None, runs=30, utility="uniform(k0=2)")
-    settings = replace(settings_of(scenario), budget=Budget(max_runs=30, **budget))
-    for runs in (30, 40):  # a later start goes on with the share of the first
-        settings = replace(settings, budget=replace(settings.budget, max_runs=runs))
-        run_scenario(scenario, tmp_path / "run", settings, backend=backend(1))
-        settings = replace(settings, budget=Budget())
-        with closing(read_run_folder(tmp_path / "run")) as store:
-            assert store.sessions()[0].settings["search"]["share"] == share
-
-
 def test_random_draws_do_not_depend_on_the_search(tmp_path):
     def draws(name, **changes):
         go(searching(tmp_path, **changes), tmp_path / name)

@@ -105,10 +105,10 @@ def _missing_parts(scenario: Scenario) -> Iterator[str]:
     from utilitune.domain import Objective
     from utilitune.live.running import NO_SEARCH_AT_ANY_TIME
 
-    if scenario.objective is Objective.ANYTIME and scenario.search.searches:
+    if scenario.objective is Objective.ANYTIME and scenario.search.share > 0:
         yield f"{NO_SEARCH_AT_ANY_TIME}."
 
-    proposes = scenario.procedure == "wager" and not scenario.search.searches  # search has a model of its own
+    proposes = scenario.procedure == "wager" and scenario.search.share == 0  # search has a model of its own
     if proposes and find_spec("sklearn") is None:
         yield (
             "scikit-learn is not installed, so no model proposes configurations, and all will be drawn at "

@@ -85,8 +85,8 @@ class Tuner:
 
     def __init__(self, scenario: Scenario | Path | str, folder: Path | str | None = None) -> None:
         self.scenario = scenario if isinstance(scenario, Scenario) else read_scenario(scenario)
+        settings = settings_of(self.scenario)
         task = Task(self.scenario)
-        settings = settings_of(self.scenario).planned(task)
         spec = settings.specification
         self._task = task
         self._folder = place = None if folder is None else user_path(folder)

@@ -34,7 +34,6 @@ from utilitune.live.result import RunResult
 from utilitune.live.reusing import CONDITION
 from utilitune.live.task import Task
 from utilitune.procedures.naming import specification_from_options, warm_up
-from utilitune.procedures.wager.captimes import half_life_s
 from utilitune.scenario.model import NO_SEARCH, Population, RecordedSpec, SearchRules
 from utilitune.store import MemoryStore, open_run_folder
 from utilitune.store.base import note_once
@@ -77,14 +76,6 @@ class RunSettings:
     search: SearchRules = NO_SEARCH
     found: Assignment | None = None
     guesses: Guesses = Guesses.USEFUL
-
-    def planned(self, task: Task) -> RunSettings:
-        """The same with a share of search, by how many runs of a typical length there is time for."""
-        utility, spec, budget = task.evidence().utility, self.specification, self.budget
-        typical_s = min(half_life_s(utility), spec.captime_limit_s)
-        time_s = min(budget.max_time_s, budget.max_wall_s * max(1, self.workers))
-        count = time_s / typical_s if 0.0 < typical_s < math.inf else math.inf
-        return replace(self, search=self.search.for_runs(count))
 
     def terms(self) -> Terms:
         """The same for a live run."""
@@ -162,7 +153,6 @@ def run_scenario(
         with backend or task.backend(chosen.workers, folder, store.facts()) as workers:
             if isinstance(workers, TellsNews):
                 chosen = replace(chosen, workers=workers.slots)
-            chosen = chosen.planned(task)
             on_a_clock = not isinstance(workers, SimulatedBackend)
             if not on_a_clock:
                 warm_up(chosen.specification, task.evidence().utility)
@@ -284,7 +274,7 @@ def _tell_of_search(task: Task, settings: RunSettings, store: Store) -> None:
             "a configuration from elsewhere cannot be proved for recorded runs and for objective = "
             '"anytime": list it under initial in the scenario, so that it takes part'
         )
-    if task.scenario.objective is Objective.ANYTIME and settings.search.searches:
+    if task.scenario.objective is Objective.ANYTIME and settings.search.share > 0:
         note_once(store, "warning", f"{NO_SEARCH_AT_ANY_TIME[0].upper()}{NO_SEARCH_AT_ANY_TIME[1:]}.")
 
 

@@ -211,12 +211,8 @@ class QualityRules:
     bounds: Mapping[str, float] = field(default_factory=dict)
 
 
-SHARE_OF_LONG_RUNS = 0.25
-SHARE_OF_SHORT_RUNS = 0.5
-SHORT_RUN = 1000.0
-"""Where nobody sets the share of search, a run with time for at most `SHORT_RUN` typical runs gives half of its
-time to search, and one four times as long a quarter: the shorter a run, the less can be proved in any case. A
-typical run takes as long as it takes an answer to lose half its worth. See docs/search-shares.md."""
+DEFAULT_SEARCH_SHARE = 0.25
+"""A quarter of the time looks for something better, the rest proves how good it is; see docs/search.md."""
 
 DEFAULT_SEARCH_METHOD = "utilitune"
 """Our own search."""
@@ -227,33 +223,16 @@ class SearchRules:
     """How good configurations are looked for, beside the random draws that the promise needs.
 
     Attributes:
-        share: The share of the time in runs that goes to search; 0 for no search, None if it is to follow
-            from how long the run is.
+        share: The share of the time in runs that goes to search; 0 for no search.
         method: Who searches: a name, or "module:Class".
     """
 
-    share: float | None = None
+    share: float = DEFAULT_SEARCH_SHARE
     method: str = DEFAULT_SEARCH_METHOD
 
     def __post_init__(self) -> None:
-        if self.share is not None and not 0 <= self.share < 1:
+        if not 0 <= self.share < 1:
             raise ScenarioError(f"the share of search must be at least 0 and below 1, not {self.share:g}")
-
-    @property
-    def searches(self) -> bool:
-        """Whether anything is searched."""
-        return self.share != 0
-
-    def for_runs(self, count: float) -> SearchRules:
-        """The same with a share, for a run that has time for so many typical runs.
-
-        >>> [SearchRules().for_runs(count).share for count in (100.0, 1000.0, 4000.0, math.inf)]
-        [0.5, 0.5, 0.25, 0.25]
-        """
-        if self.share is not None:
-            return self
-        share = SHARE_OF_SHORT_RUNS * math.sqrt(SHORT_RUN / max(count, SHORT_RUN))
-        return replace(self, share=max(share, SHARE_OF_LONG_RUNS))
 
 
 NO_SEARCH = SearchRules(share=0.0)

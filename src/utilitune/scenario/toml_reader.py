@@ -18,7 +18,6 @@ from utilitune.scenario.instance_reader import read_instances
 from utilitune.scenario.instances import program_path
 from utilitune.scenario.model import (
     DEFAULT_PROCEDURE,
-    DEFAULT_SEARCH_METHOD,
     DEFAULT_SEED,
     FAILURES,
     RECORDED_PARAMETER,
@@ -392,8 +391,9 @@ def _promise_and_budget(top: Table) -> tuple[float, StopRules]:
 def _search(table: Table) -> SearchRules:
     share, method = table.number("share"), table.text("method")
     table.finish()
+    usual = SearchRules()
     try:
-        return SearchRules(share, method or DEFAULT_SEARCH_METHOD)
+        return SearchRules(_or(share, usual.share), method or usual.method)
     except ScenarioError as error:
         raise table.problem("share", str(error)) from None
 
