@@ -149,7 +149,7 @@ def real_section() -> str:
         "compare gains, not CPU seconds.",
         f"Mean test utility over searches, in brackets how many, on {TESTED} instances nobody has seen; the",
         "default is run beside each answer. *Ours* is `utilitune run` as it comes, which spends three",
-        "quarters of its time on the proof. With *half* and *nearly all for search*, `search.share` is 0.5 and",
+        "quarters of its time on the proof. With *half* and *nearly all for search* its share is 0.5 and",
         '0.95; *random* is `search.method = "random"` with a share of 0.95.',
         "The benchmark is made for five seeds; where there are fewer, the others are not measured yet.\n",
         *_table(head, [*rows, own]),
