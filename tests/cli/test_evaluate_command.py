@@ -92,7 +92,7 @@ def test_test_instances_added_later(tmp_path: Path):
     told = invoke("evaluate", toy.folder, "--scenario", toy.scenario, "--configuration", "0", "--json")
     assert json.loads(told.stdout)["pairs"] == 8
     toy.describe(smallest="200ms")
-    with pytest.raises(StoreError, match="is another scenario than that of"):
+    with pytest.raises(StoreError, match="is not the scenario of"):
         invoke("evaluate", toy.folder, "--scenario", toy.scenario)
 
 
