@@ -7,10 +7,11 @@ is revealed that nobody could have fitted, and the proof judges it along that or
 
 **Time.** Search gets a share s of the seconds in runs, the proof the rest. Seconds are those of the runs that
 each side has looked at, never those of a clock. The two meet at milestones M₁ < M₂ < …: search waits when it
-has spent Mₖ seconds, the proof when it has spent Mₖ·(1 − s)/s. When both are there, search's best candidate
-is nominated if it is a new one, and both go on. So what either side does follows from outcomes alone, whoever
-is quicker, and a resumed run does the same again. A side that waits, or that has nothing left to do, leaves
-its workers to the other. Something new is asked for only when neither side can go on with what is stored.
+has spent Mₖ seconds, the proof when it has spent (Mₖ − Mₖ₋₁)·(1 − s)/s more than at the last one, with a
+larger s at the beginning (`meetings`). When both are there, search's best candidate is nominated if it is a
+new one, and both go on. So what either side does follows from outcomes alone, whoever is quicker, and a
+resumed run does the same again. A side that waits, or that has nothing left to do, leaves its workers to the
+other. Something new is asked for only when neither side can go on with what is stored.
 
 Which configuration is the **answer** is decided in `choosing`.
 """

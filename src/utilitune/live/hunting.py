@@ -17,7 +17,7 @@ from utilitune.domain import RunRequest
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.live.supply import Drawn
 from utilitune.procedures.engine import Origin
-from utilitune.search.base import DEFAULT, SearchTask, Seen, TakesOffers
+from utilitune.search.base import DEFAULT, SearchTask, Seen, TakesOffers, TimesDefault
 from utilitune.search.own import CheckedSuggester
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
@@ -85,6 +85,11 @@ class Hunt:
     def frontier(self) -> int:
         """The first position behind all that the searcher has looked at."""
         return self._frontier
+
+    @property
+    def default_run_s(self) -> float | None:
+        """Seconds of a run of the default, as far as the searcher has looked; None if it does not say."""
+        return self._searcher.default_run_s if isinstance(self._searcher, TimesDefault) else None
 
     def number(self, assignment: Assignment, number: int) -> None:
         """A configuration has this number in the store; of several the first counts."""

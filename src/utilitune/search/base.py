@@ -143,6 +143,16 @@ class TakesOffers(Protocol):
         ...
 
 
+@runtime_checkable
+class TimesDefault(Protocol):
+    """A searcher that says how long a run of the default takes; it is given a head start of many of them."""
+
+    @property
+    def default_run_s(self) -> float:
+        """Mean seconds of the runs of the default that it has looked at; 0 before the first."""
+        ...
+
+
 class Suggester(Protocol):
     """Whoever names the candidate to be raced next."""
 

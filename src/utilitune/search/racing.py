@@ -108,6 +108,12 @@ class RacingSearch:
         """Every candidate so far, by its number; the first is the default."""
         return self.pool.assignments
 
+    @property
+    def default_run_s(self) -> float:
+        """Mean seconds of the runs of the default that it has looked at; 0 before the first."""
+        runs = self.pool.looked_at[DEFAULT].values()
+        return sum(run.time_s for run in runs) / max(1, len(runs))
+
     def wanted(self, count: int) -> list[WantedRun]:
         """Up to `count` runs it wants, the most urgent first."""
         self._look_at_ends()
@@ -223,9 +229,7 @@ class RacingSearch:
 
     def _owed(self) -> int:
         """How many instances the incumbent is owed by now."""
-        runs = self.pool.looked_at[DEFAULT].values()
-        default_run_s = sum(run.time_s for run in runs) / max(1, len(runs))
-        by_spending = int(self.settings.owed_share * self.spent_s / max(default_run_s, 1e-9))
+        by_spending = int(self.settings.owed_share * self.spent_s / max(self.default_run_s, 1e-9))
         owed = max(self.settings.fewest_runs, by_spending)
         return owed if self._task.positions is None else min(owed, self._task.positions)
 

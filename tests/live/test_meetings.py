@@ -1,0 +1,130 @@
+"""How search and proof share the time: a head start for search, and then its share."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
+
+import pytest
+
+from live.simulated_scenarios import backend, make_scenario
+from utilitune.live.meetings import HEAD_SHARE, HEAD_START, Meetings, Stored
+from utilitune.live.running import run_scenario, settings_of
+from utilitune.scenario import Population
+from utilitune.scenario.model import SearchRules, StopRules
+from utilitune.store import read_run_folder
+from utilitune.store.records import StoredOrigin
+
+DEFAULT_RUN_S = 2.0
+
+
+@dataclass
+class Searching:
+    """A search that always comes to the milestone and never has anything to nominate."""
+
+    default_run_s: float | None = DEFAULT_RUN_S
+    spent_s: float = 0.0
+    first_s: float = DEFAULT_RUN_S
+    exhausted: bool = False
+    frontier: int = 0
+
+    def go_on(self, until_s):
+        self.spent_s = max(self.spent_s, until_s)
+        return ()
+
+    def nominee(self):
+        return None
+
+    def offer(self, number):
+        pass
+
+
+@dataclass
+class Proving:
+    """A proof that goes as far as it may."""
+
+    spent_s: float = 0.0
+
+    def best_draws(self, count):
+        return []
+
+    def first_fresh(self, looked_at):
+        return looked_at
+
+
+def meeting(search, share, proof=None):
+    return Meetings(proof or Proving(), search, None, share, Stored((), {}, {}))
+
+
+def passed(search, share, until_s):
+    """The milestones that are passed before search has spent so many seconds: search's and the proof's."""
+    proof, seen = Proving(), []
+    meetings = meeting(search, share, proof)
+    while meetings.milestone_s < until_s:
+        proof.spent_s = meetings.limit_s
+        seen.append((meetings.milestone_s, meetings.limit_s))
+        meetings.go_on_searching(proof_is_over=False)
+    return seen
+
+
+def shares(milestones):
+    """The share of search from each milestone to the next."""
+    steps = [
+        (search_s - before_s, proof_s - earlier_s)
+        for (before_s, earlier_s), (search_s, proof_s) in pairwise([(0.0, 0.0), *milestones])
+    ]
+    return [searching_s / (searching_s + proving_s) for searching_s, proving_s in steps]
+
+
+@pytest.mark.parametrize("share", [0.05, 0.25, 0.6])
+def test_search_has_most_of_the_time_at_first_and_then_its_share(share):
+    milestones = passed(Searching(), share, 4000.0)
+    until_s = HEAD_START * DEFAULT_RUN_S
+    begun = [0.0, *(search_s for search_s, _ in milestones)]
+    got = shares(milestones)
+    early = [each for each, start_s in zip(got, begun, strict=False) if start_s < until_s]
+    late = [each for each, start_s in zip(got, begun, strict=False) if start_s >= until_s]
+    assert early == pytest.approx([HEAD_SHARE] * len(early))
+    assert late == pytest.approx([share] * len(late))
+    assert len(early) > 3
+    assert len(late) > 3
+
+
+def test_a_larger_share_is_never_made_smaller():
+    got = shares(passed(Searching(), 0.95, 4000.0))
+    assert got == pytest.approx([0.95] * len(got))
+
+
+def test_a_search_that_does_not_time_the_default_has_its_share_from_the_first_second():
+    got = shares(passed(Searching(default_run_s=None), 0.25, 4000.0))
+    assert got == pytest.approx([0.25] * len(got))
+
+
+def test_what_was_learnt_of_the_default_between_milestones_changes_nothing_before_the_next():
+    """The share is settled where both sides rest: else it would depend on which of them was quicker."""
+    search = Searching()
+    meetings = meeting(search, 0.25)
+    limit_s = meetings.limit_s
+    search.default_run_s = 1e-3
+    assert meetings.limit_s == limit_s
+
+
+def test_a_short_run_spends_more_on_candidates_than_on_all_others(tmp_path):
+    scenario = make_scenario(
+        tmp_path,
+        procedure="wager",
+        options={"entropy": "fixed"},
+        population=Population.FINITE,
+        search=SearchRules(share=0.25),
+        stop=StopRules(runs=200),
+        workers=1,
+    )
+    run_scenario(scenario, tmp_path / "run", settings_of(scenario), backend=backend(1))
+    spent_s = dict.fromkeys(StoredOrigin, 0.0)
+    with closing(read_run_folder(tmp_path / "run")) as store:
+        origins = {each.index: each.origin for each in store.configurations()}
+        for run in store.runs():
+            spent_s[origins[run.request.configuration]] += run.outcome.runtime_s
+    candidates_s = spent_s.pop(StoredOrigin.CANDIDATE)
+    assert candidates_s > sum(spent_s.values())
