@@ -9,8 +9,8 @@ from itertools import pairwise
 import pytest
 
 from live.simulated_scenarios import backend, make_scenario
-from utilitune.live.meetings import HEAD_SHARE, HEAD_START, Meetings, Stored
-from utilitune.live.running import run_scenario, settings_of
+from utilitune.live.meetings import HEAD_SHARE, HEAD_START, Meetings, Shares, Stored
+from utilitune.live.running import RunSettings, run_scenario, settings_of
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
 from utilitune.store import read_run_folder
@@ -53,14 +53,14 @@ class Proving:
         return looked_at
 
 
-def meeting(search, share, proof=None):
-    return Meetings(proof or Proving(), search, None, share, Stored((), {}, {}))
+def meeting(search, share, proof=None, head_start=HEAD_START):
+    return Meetings(proof or Proving(), search, None, Shares(share, head_start), Stored((), {}, {}))
 
 
-def passed(search, share, until_s):
+def passed(search, share, until_s, head_start=HEAD_START):
     """The milestones that are passed before search has spent so many seconds: search's and the proof's."""
     proof, seen = Proving(), []
-    meetings = meeting(search, share, proof)
+    meetings = meeting(search, share, proof, head_start)
     while meetings.milestone_s < until_s:
         proof.spent_s = meetings.limit_s
         seen.append((meetings.milestone_s, meetings.limit_s))
@@ -96,8 +96,9 @@ def test_a_larger_share_is_never_made_smaller():
     assert got == pytest.approx([0.95] * len(got))
 
 
-def test_a_search_that_does_not_time_the_default_has_its_share_from_the_first_second():
-    got = shares(passed(Searching(default_run_s=None), 0.25, 4000.0))
+@pytest.mark.parametrize(("default_run_s", "head_start"), [(None, HEAD_START), (DEFAULT_RUN_S, 0.0)])
+def test_without_a_head_start_search_has_its_share_from_the_first_second(default_run_s, head_start):
+    got = shares(passed(Searching(default_run_s), 0.25, 4000.0, head_start))
     assert got == pytest.approx([0.25] * len(got))
 
 
@@ -110,17 +111,24 @@ def test_what_was_learnt_of_the_default_between_milestones_changes_nothing_befor
     assert meetings.limit_s == limit_s
 
 
-def test_a_short_run_spends_more_on_candidates_than_on_all_others(tmp_path):
-    scenario = make_scenario(
+def quarter_for_search(tmp_path, runs):
+    return make_scenario(
         tmp_path,
         procedure="wager",
         options={"entropy": "fixed"},
         population=Population.FINITE,
         search=SearchRules(share=0.25),
-        stop=StopRules(runs=200),
+        stop=StopRules(runs=runs),
         workers=1,
     )
-    run_scenario(scenario, tmp_path / "run", settings_of(scenario), backend=backend(1))
+
+
+def go(scenario, folder):
+    return run_scenario(scenario, folder, settings_of(scenario), backend=backend(1))
+
+
+def test_a_short_run_spends_more_on_candidates_than_on_all_others(tmp_path):
+    go(quarter_for_search(tmp_path, 200), tmp_path / "run")
     spent_s = dict.fromkeys(StoredOrigin, 0.0)
     with closing(read_run_folder(tmp_path / "run")) as store:
         origins = {each.index: each.origin for each in store.configurations()}
@@ -128,3 +136,24 @@ def test_a_short_run_spends_more_on_candidates_than_on_all_others(tmp_path):
             spent_s[origins[run.request.configuration]] += run.outcome.runtime_s
     candidates_s = spent_s.pop(StoredOrigin.CANDIDATE)
     assert candidates_s > sum(spent_s.values())
+
+
+def test_a_run_of_a_version_without_a_head_start_goes_on_without(tmp_path, monkeypatch):
+    """With a head start, its proof would have to wait until search has caught up."""
+
+    def stored(settings):
+        kept = usual(settings)
+        del kept["search"]["head_start"]
+        return kept
+
+    def runs(name):
+        with closing(read_run_folder(tmp_path / name)) as store:
+            return [run.request for run in store.runs()]
+
+    usual = RunSettings.stored
+    with monkeypatch.context() as earlier_version:
+        earlier_version.setattr(RunSettings, "stored", stored)
+        go(quarter_for_search(tmp_path, 300), tmp_path / "whole")
+        go(quarter_for_search(tmp_path, 150), tmp_path / "parts")
+    go(quarter_for_search(tmp_path, 300), tmp_path / "parts")
+    assert runs("parts") == runs("whole")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from utilitune.domain import PhaseRecord, Progress
     from utilitune.live.asker import Ended, Instruction, Room
     from utilitune.live.hunting import Hunt
-    from utilitune.live.meetings import Stored
+    from utilitune.live.meetings import Shares, Stored
     from utilitune.live.proof import Proof
     from utilitune.live.supply import Drawn
     from utilitune.store.records import ConfigurationRecord
@@ -46,7 +46,7 @@ class Exploring:
     Args:
         proof: The side that proves.
         hunt: The side that searches.
-        share: The share of search in the seconds in runs.
+        shares: How much of the seconds in runs is search's.
         nominations: What was nominated in earlier starts.
         epsilon: The ε that the user asked for, if any.
         proves_one: Whether the latest nominee is the answer in any case, and ε is asked for of it.
@@ -59,7 +59,7 @@ class Exploring:
         self,
         proof: Proof,
         hunt: Hunt,
-        share: float,
+        shares: Shares,
         *,
         nominations: Stored,
         epsilon: float | None = None,
@@ -69,7 +69,7 @@ class Exploring:
         self.proof = proof
         self._hunt = hunt
         self._choice = Choice(proof, hunt, epsilon, gamma=gamma, proves_one=proves_one)
-        self._meetings = Meetings(proof, hunt, self._choice, share, nominations)
+        self._meetings = Meetings(proof, hunt, self._choice, shares, nominations)
         self._finished: Done | None = None
 
     # -- events --------------------------------------------------------------------------------------------

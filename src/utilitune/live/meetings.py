@@ -46,6 +46,26 @@ def milestone_s(first_s: float, number: int) -> float:
     return FIRST_NOMINATION * first_s * NOMINATION_GROWTH**number
 
 
+class Shares(NamedTuple):
+    """How much of the seconds in runs is search's.
+
+    Attributes:
+        usual: Its share.
+        head_start: How many default runs it spends, in seconds, with `HEAD_SHARE` if that is more. 0 in runs
+            that were begun by versions without it: what they have proved would have to wait for search.
+    """
+
+    usual: float
+    head_start: float = 0.0
+
+    def after(self, spent_s: float, default_run_s: float | None) -> float:
+        """The share when search has spent so many seconds; only who times the default has a head start."""
+        if self.head_start == 0.0 or default_run_s is None:
+            return self.usual
+        early = spent_s == 0.0 or spent_s < self.head_start * default_run_s
+        return max(self.usual, HEAD_SHARE) if early else self.usual
+
+
 class Passed(NamedTuple):
     """The last milestone.
 
@@ -83,7 +103,7 @@ class Meetings:
         proof: The side that proves.
         hunt: The side that searches.
         choice: Who learns whom search holds to be the best.
-        share: The share of search in the seconds in runs, once it has had its head start.
+        shares: How much of the seconds in runs is search's.
         stored: What was nominated in earlier starts.
 
     Attributes:
@@ -91,14 +111,14 @@ class Meetings:
         drawn: The random draws of the proof, by number.
     """
 
-    def __init__(self, proof: Proof, hunt: Hunt, choice: Choice, share: float, stored: Stored) -> None:
+    def __init__(self, proof: Proof, hunt: Hunt, choice: Choice, shares: Shares, stored: Stored) -> None:
         self.nominated: list[int] = []
         self.drawn: set[int] = set()
         self._proof, self._hunt, self._choice = proof, hunt, choice
-        self._share = share
+        self._shares = shares
         self._stored = stored
         self._number: int | None = 0  # None once search has nothing left to look for
-        self._passed = Passed(0.0, 0.0, self._share_after(0.0))
+        self._passed = Passed(0.0, 0.0, shares.after(0.0, hunt.default_run_s))
         self._offered: set[int] = set()
 
     @property
@@ -116,12 +136,6 @@ class Meetings:
         """How far the proof may go before the milestone is passed."""
         search_s, proof_s, share = self._passed
         return proof_s + (self.milestone_s - search_s) * (1.0 - share) / share
-
-    def _share_after(self, spent_s: float) -> float:
-        """The share of search when it has spent so many seconds: larger at the beginning."""
-        default_run_s = self._hunt.default_run_s
-        early = default_run_s is not None and (spent_s == 0.0 or spent_s < HEAD_START * default_run_s)
-        return max(self._share, HEAD_SHARE) if early else self._share
 
     def go_on_searching(self, *, proof_is_over: bool) -> Again | Nominate | Join | None:
         """Let search go on with what is known, past every milestone where both sides have come to it.
@@ -166,7 +180,8 @@ class Meetings:
         if self._number is not None:
             if self._number >= MEETINGS_ALONE:
                 self._offer()
-            self._passed = Passed(self.milestone_s, self.limit_s, self._share_after(self.milestone_s))
+            share = self._shares.after(self.milestone_s, self._hunt.default_run_s)
+            self._passed = Passed(self.milestone_s, self.limit_s, share)
             self._number = None if self._hunt.exhausted else self._number + 1
         return None
 

@@ -25,7 +25,7 @@ from utilitune.live.first_start import (
 )
 from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
 from utilitune.live.live_run import LiveRun, Terms
-from utilitune.live.meetings import Stored
+from utilitune.live.meetings import HEAD_START, Shares, Stored
 from utilitune.live.nominating import Orders
 from utilitune.live.paused import PausedRuns
 from utilitune.live.prelude import ready_asker
@@ -92,6 +92,7 @@ class RunSettings:
         found = None if self.found is None else dict(self.found)
         search = {
             **asdict(self.search),
+            "head_start": HEAD_START,
             "workers": self.workers,
             "found": found,
             "budget_s": None if self.budget.max_time_s == math.inf else self.budget.max_time_s,
@@ -217,8 +218,9 @@ def _planned_s(settings: RunSettings, begun: Mapping[str, Any]) -> float:
 def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = False) -> Proof | Exploring:
     """Who decides what to run: a search beside a proof or, where there is nothing to search, a proof alone.
 
-    A run that is resumed goes on as it was begun: share, method, number of workers and planned time of the
-    search are those of the first start, because what was searched and nominated follows from them.
+    A run that is resumed goes on as it was begun: share, head start, method, number of workers and planned
+    time of the search are those of the first start, because what was searched and nominated follows from
+    them.
 
     Args:
         task: What is configured.
@@ -237,16 +239,16 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
         return proof_of(task, spec, store, live=live, guesses=settings.guesses)
     if found:
         hunt = Hunt(Found(task.space.default(), task.space.validate(found)), task.evidence(), 1)
-        share = 0.5  # nothing is searched: all time goes to the proof
+        shares = Shares(0.5)  # nothing is searched: all time goes to the proof
     else:
-        share = begun["share"]
+        shares = Shares(begun["share"], begun.get("head_start", 0.0))
         hunt = _hunt(task, settings, begun)
     looked_at = nominees_from(store, NOMINEES_LOOKED_AT)
     nominations = Stored(store.nominations(), nominees_from(store), looked_at)
     return Exploring(
         proof,
         hunt,
-        share,
+        shares,
         nominations=nominations,
         epsilon=spec.epsilon,
         gamma=spec.gamma,

@@ -212,7 +212,7 @@ class QualityRules:
 
 
 DEFAULT_SEARCH_SHARE = 0.25
-"""A quarter of the time looks for something better, the rest proves how good it is; see docs/search.md."""
+"""After its head start, a quarter of the time is search's, the rest proves how good it is: docs/search.md."""
 
 DEFAULT_SEARCH_METHOD = "utilitune"
 """Our own search."""
@@ -223,7 +223,7 @@ class SearchRules:
     """How good configurations are looked for, beside the random draws that the promise needs.
 
     Attributes:
-        share: The share of the time in runs that goes to search; 0 for no search.
+        share: The share of the time in runs that goes to search after its head start; 0 for no search.
         method: Who searches: a name, or "module:Class".
     """
 
