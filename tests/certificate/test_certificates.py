@@ -48,7 +48,10 @@ OWN_METHOD = "live.test_exploring:AtTheQuickEnd"
 CASES = {
     "a list": (by_time, {}),
     "a sample": (by_time, {"population": Population.INFINITE}),
-    "a sample, with search": (by_time, {"population": Population.INFINITE, "search": SearchRules()}),
+    "a sample, with search": (
+        by_time,
+        {"population": Population.INFINITE, "search": SearchRules(), "stop": StopRules(runs=800)},
+    ),
     "a fixed set": (by_time, {"options": {"configurations": 6}}),
     "a large fixed set": (by_time, {"options": {"configurations": 120}}),
     "phases": (by_time, {"options": {"growth": "phases", "entropy": "test"}, "search": SearchRules()}),
