@@ -44,6 +44,7 @@ class Smac(PythonPeer):
 
     def propose(self, arena: Arena) -> Generator[int, None, StopReason]:
         """Make trials; yield SMAC's incumbent after each."""
+        from joblib import parallel_config
         from smac.main.exceptions import ConfigurationSpaceExhaustedException
         from smac.runhistory.dataclasses import TrialValue
 
@@ -52,7 +53,8 @@ class Smac(PythonPeer):
             made = 0
             while self.trials is None or made < self.trials:
                 try:
-                    trial = facade.ask()
+                    with parallel_config(backend="sequential"):  # threads for small forests wait more than work
+                        trial = facade.ask()
                 except (StopIteration, ConfigurationSpaceExhaustedException):
                     return finished("SMAC has no configuration left to try.")
                 number = arena.number(_assignment(arena.space, trial.config))
