@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from live.simulated_scenarios import backend, make_scenario
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live.meetings import HEAD_SHARE, HEAD_START, Meetings, Shares, Stored
 from utilitune.live.running import RunSettings, run_scenario, settings_of
 from utilitune.scenario import Population
@@ -125,6 +126,15 @@ def quarter_for_search(tmp_path, runs):
 
 def go(scenario, folder):
     return run_scenario(scenario, folder, settings_of(scenario), backend=backend(1))
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_runs_that_take_no_measurable_time_do_not_keep_the_proof_from_beginning(tmp_path, workers):
+    """As of a solver that reports its own time with two decimals."""
+    scenario = quarter_for_search(tmp_path, 300)
+    instant = SimulatedBackend(workers, lambda job: SimulatedRun(0.0))
+    result = run_scenario(scenario, tmp_path / "run", settings_of(scenario, workers=workers), backend=instant)
+    assert result.promise.epsilon < 0.3
 
 
 def test_a_short_run_spends_more_on_candidates_than_on_all_others(tmp_path):

@@ -48,6 +48,9 @@ OWN_METHODS: dict[str, Callable[[SearchTask], Searcher]] = {
 STOPPED_FACTOR = SearchSettings().stopped_factor
 """A stopped run counts as if it had ended at this many times its captime."""
 
+LEAST_RUN_S = 1e-3
+"""What runs that take no measurable time count as, where times are compared."""
+
 _FEWEST_SHARED = 4
 _LOOKS_AT_ONCE = 2000
 """After so many known runs others get a word in."""
@@ -63,7 +66,8 @@ class Hunt:
 
     Attributes:
         exhausted: Whether the searcher has nothing left to look for.
-        first_s: Seconds of the first run that the searcher has looked at; 0 before that.
+        first_s: Seconds of the first run that the searcher has looked at; 0 before that. Where all runs of
+            the default take no measurable time, they count as `LEAST_RUN_S`: the proof would never begin.
     """
 
     def __init__(self, searcher: Searcher, evidence: LiveEvidence, workers: int) -> None:
@@ -167,7 +171,7 @@ class Hunt:
         told: set[WantedRun] = set()  # a searcher that asks again for what it was told is not told again
         for _ in range(_LOOKS_AT_ONCE):
             wanted = self._searcher.wanted(2 * self._workers)
-            self.first_s = self.first_s or self.spent_s
+            self.first_s = self.first_s or self._first_look_s()
             if 0.0 < self.spent_s >= until_s:
                 return ()
             self.exhausted = not wanted
@@ -195,6 +199,11 @@ class Hunt:
             told.add(run)
             self._searcher.tell(run, seen)
         return None
+
+    def _first_look_s(self) -> float:
+        """What the first look took, if there was one; races begin when all first runs were looked at."""
+        races = isinstance(self._searcher, RacingSearch) and len(self._searcher.candidates) > 1
+        return max(self.spent_s, LEAST_RUN_S) if races else self.spent_s
 
     def requests(self, count: int) -> list[RunRequest]:
         """Up to `count` runs that the searcher wants and that nobody has made, the most urgent first."""
