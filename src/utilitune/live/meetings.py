@@ -165,7 +165,8 @@ class Meetings:
         searching = [Wanted(request, ahead=place > 0) for place, request in enumerate(found)]
         search_s, proof_s, share = self._passed
         behind = (self._hunt.spent_s - search_s) * (1.0 - share) <= (self._proof.spent_s - proof_s) * share
-        first, second = (searching, proving.runs) if behind else (proving.runs, searching)
+        timeless = self._hunt.spent_s == 0.0 < self._hunt.first_s  # no run takes time: nothing can be found
+        first, second = (proving.runs, searching) if timeless or not behind else (searching, proving.runs)
         runs = _distinct([*first[:1], *second[:1], *first[1:], *second[1:]], room.under_way)
         searched = set(map(pair_of, found))
         return Make(runs, enough=[each for each in proving.enough if pair_of(each) not in searched])
