@@ -17,6 +17,7 @@ from utilitune.live.result import RunResult
 from utilitune.live.reusing import EarlierRuns
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, Population, StopRules, instance_source
+from utilitune.scenario.model import SearchRules
 from utilitune.spaces import Assignment, ParameterSpace
 from utilitune.store import read_run_folder
 from utilitune.store.records import StoredOrigin
@@ -237,3 +238,21 @@ def test_listed_configurations_that_were_tuned_on_these_instances_are_part_of_th
     plain = replace(scenario, initial=())
     with Tuner(plain) as search:
         assert search.promise.condition == ""
+
+
+def test_no_condition_takes_the_place_of_another(tmp_path: Path):
+    """That entropy was given says nothing of where the configurations to try first come from."""
+    scenario = make_scenario(
+        tmp_path,
+        population=Population.FINITE,
+        initial=(Assignment({"x": 0.25}),),
+        procedure="wager",
+        options={"entropy": "fixed"},
+        search=SearchRules(share=0.25),
+    )
+    result = run_scenario(
+        scenario, tmp_path / "run", settings(scenario, None, max_runs=30), backend=backend(1)
+    )
+    for told in (result.promise.condition, whatif_run(tmp_path / "run").promise()):
+        assert "the entropy that was given" in told
+        assert "the configurations to try first were not chosen by runs on these very instances" in told

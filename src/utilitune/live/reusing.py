@@ -171,7 +171,7 @@ def condition_of(store: StoreReader, *, any_utility: bool = False) -> str:
         texts.get(event.kind, []).append(event.text)
     given = [_LISTED] if store.snapshot.scenario.get("initial") else []
     earlier = (any_utility and texts[FREE_CONDITION]) or texts[CONDITION]
-    return " ".join([*(earlier or given), *texts[INPUT_CONDITION]])
+    return " ".join([*earlier, *given, *texts[INPUT_CONDITION]])
 
 
 def _fingerprint(scenario: Scenario) -> str:
