@@ -31,6 +31,7 @@ from utilitune.live.running import open_store, run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import SearchRules
+from utilitune.search.base import WantedRun
 from utilitune.spaces import ParameterSpace
 from utilitune.store import read_run_folder
 from utilitune.store.records import StoredOrigin
@@ -293,3 +294,72 @@ def test_a_promise_that_uses_earlier_runs_names_all_that_they_may_have_decided(t
     assert "neither the utility nor δ nor the procedure nor the configurations to try first" in condition
     condition = play(scenario, tmp_path / "same", runs=20, reuse=tmp_path / "first").promise.condition
     assert "neither the utility nor the configurations to try first" in condition
+
+
+QUARTER = SearchRules(share=0.25)
+
+
+def endless(tmp_path, **changes):
+    changed = {"population": Population.INFINITE, "search": QUARTER, "instances": 300, **changes}
+    return wager(tmp_path, **changed)
+
+
+@pytest.mark.parametrize(
+    ("searching", "is_the_same"),
+    [
+        (QUARTER, True),
+        (SearchRules(share=0.25, method="random"), False),
+        (SearchRules(share=0.5), False),
+        (SearchRules(share=0.0), False),
+    ],
+)
+def test_another_search_beside_earlier_runs_is_judged_behind_them(tmp_path, searching, is_the_same):
+    """A search that was chosen, or written, by who has seen these runs may find what fits them."""
+    play(endless(tmp_path), tmp_path / "first")
+    behind = 1 + max(run.request.position for run in stored(tmp_path / "first")[2])
+    play(endless(tmp_path, search=searching), tmp_path / "second", reuse=tmp_path / "first")
+    kept = stored(tmp_path / "second")[0].get(FRESH_FROM)
+    assert kept == (None if is_the_same else str(behind))
+
+
+def test_runs_that_an_earlier_run_had_from_another_were_seen_as_well(tmp_path):
+    play(endless(tmp_path), tmp_path / "first", runs=300)
+    behind = 1 + max(run.request.position for run in stored(tmp_path / "first")[2])
+    other = endless(tmp_path, search=SearchRules(share=0.5))
+    play(other, tmp_path / "second", runs=1, reuse=tmp_path / "first")
+    play(endless(tmp_path), tmp_path / "third", runs=1, reuse=tmp_path / "second")
+    assert int(stored(tmp_path / "third")[0][FRESH_FROM]) >= behind
+
+
+class Halves:
+    """A user's searcher: the same two candidates for ever, by turns."""
+
+    until_s = float("inf")
+
+    def __init__(self, task):
+        self.candidates = [task.space.default(), task.space.validate({"x": 0.5})]
+        self.spent_s, self._made = 0.0, 0
+
+    def wanted(self, count):
+        return [WantedRun(self._made % 2, self._made // 2, 64.0)]
+
+    def tell(self, run, seen):
+        self._made += 1
+        self.spent_s += min(seen.time_s, seen.known_s)
+
+    def nominee(self):
+        return 1
+
+
+@pytest.mark.parametrize(("population", "fresh"), [(Population.INFINITE, True), (Population.FINITE, False)])
+def test_what_a_searcher_of_ones_own_finds_later_is_judged_behind_all_that_was_seen(
+    tmp_path, population, fresh
+):
+    """It may have been rewritten since the last start. On a list every nominee has an order of its own."""
+    scenario = endless(tmp_path, search=SearchRules(0.5, f"{__name__}:Halves"), population=population)
+    play(scenario, tmp_path / "run", runs=40)
+    facts, _, runs = stored(tmp_path / "run")
+    assert FRESH_FROM not in facts
+    behind = 1 + max(run.request.position for run in runs)
+    play(scenario, tmp_path / "run", runs=60)
+    assert stored(tmp_path / "run")[0].get(FRESH_FROM) == (str(behind) if fresh else None)

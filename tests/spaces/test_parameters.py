@@ -77,6 +77,8 @@ def test_values_keep_their_types():
         (lambda: ChoiceParameter("c", (), "a"), "no values"),
         (lambda: ChoiceParameter("c", ("a", "a"), "a"), "listed twice"),
         (lambda: ChoiceParameter("c", (1, "1"), 1), "listed twice"),
+        (lambda: ChoiceParameter("c", (1, 2, 1.0), 1), "1 and 1.0 are equal"),
+        (lambda: ChoiceParameter("c", (0, False), 0), "0 and False are equal"),
         (lambda: ChoiceParameter("c", ("a", "b"), "z"), "the default of parameter 'c': 'z' is not one of"),
         (lambda: ChoiceParameter("c", ("a", "b"), "a", weights=(1.0,)), "one positive weight"),
     ],

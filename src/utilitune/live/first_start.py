@@ -64,7 +64,13 @@ def settled(store: Store, task: Task, specification: ProcedureSpec) -> Beforehan
 
 
 def settle_after(
-    earlier: EarlierRuns, store: Store, task: Task, specification: ProcedureSpec, *, found: bool
+    earlier: EarlierRuns,
+    store: Store,
+    task: Task,
+    specification: ProcedureSpec,
+    *,
+    found: bool,
+    search: Mapping[str, object],
 ) -> None:
     """What a start of a run settles that uses earlier runs: who makes it has seen their results.
 
@@ -78,6 +84,7 @@ def settle_after(
         task: What is configured.
         specification: The procedure and its settings.
         found: Whether a configuration is to be proved that may have been found by these runs.
+        search: How this run searches: as it was chosen, or written, it may know these results, too.
 
     Raises:
         UsageError: A configuration is to be proved, and too few instances are left to judge it on.
@@ -86,7 +93,7 @@ def settle_after(
     if first:
         settled(store, task, replace(specification, gamma=earlier.announced_gamma))
     same = earlier.procedure and not _differs(specification.plain(), earlier.procedure)
-    if specification.population == "finite" or (same and not found):
+    if specification.population == "finite" or (same and not found and earlier.searched_like(search)):
         return
     too_few = first_fresh_position(earlier.end, task.training.count, finite=False) is None
     if first and found and too_few:
@@ -109,11 +116,21 @@ def announced_gamma(store: StoreReader, specification: ProcedureSpec | None = No
     return None if gamma is None else float(gamma)
 
 
-def fresh_from(store: Store, specification: ProcedureSpec) -> int:
-    """The first position that a new proposal may be judged on, as far as earlier sessions are concerned."""
+def fresh_from(store: Store, specification: ProcedureSpec, *, replays: bool = True) -> int:
+    """The first position that a new proposal may be judged on, as far as earlier sessions are concerned.
+
+    Args:
+        store: The run.
+        specification: The procedure and its settings, as they are now.
+        replays: Whether search takes the same way again from what it has looked at, as ours does. A package
+            goes another way by which runs are stored, and a user may have rewritten a class of their own.
+    """
     kept = int(store.facts().get(FRESH_FROM, "0"))
     sessions = store.sessions()
-    if sessions and _differs(specification.plain(), sessions[-1].settings.get("procedure", {})):
+    other_way = not replays and specification.population != "finite"
+    if sessions and (
+        other_way or _differs(specification.plain(), sessions[-1].settings.get("procedure", {}))
+    ):
         kept = max(kept, 1 + max((run.request.position for run in store.runs()), default=-1))
         store.keep_fact(FRESH_FROM, str(kept))
     return kept

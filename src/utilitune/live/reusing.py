@@ -20,7 +20,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, UsageError
-from utilitune.live.first_start import announced_gamma
+from utilitune.live.first_start import FRESH_FROM, announced_gamma
+from utilitune.live.hunting import OWN_METHODS
 from utilitune.live.inputs import INPUT_CONDITION
 from utilitune.scenario.model import Scenario
 from utilitune.spaces import Assignment
@@ -58,6 +59,10 @@ _CHOSEN = {
 """What may have been chosen by looking at the earlier runs where it differs, and the keys of it."""
 
 
+_OF_SEARCH = ("method", "share", "workers")
+"""What a search follows from, beside its seed and the runs it looks at."""
+
+
 class EarlierRuns:
     """What an earlier run knows of each configuration.
 
@@ -71,11 +76,13 @@ class EarlierRuns:
         folder: Where it is kept.
         announced_gamma: The γ that it announced before anything was seen, if any.
         procedure: The settings of its procedure at its last start.
-        end: The first position behind all its runs.
+        search: How it searched.
+        end: The first position behind all its runs, and behind those that it used of others.
     """
 
     announced_gamma: float | None = None
     procedure: Mapping[str, object] = MappingProxyType({})
+    search: Mapping[str, object] = MappingProxyType({})
     end: int = 0
 
     def __init__(
@@ -121,8 +128,11 @@ class EarlierRuns:
         others = [words for words, keys in _CHOSEN.items() if any(before[key] != now[key] for key in keys)]
         result = cls(folder, runs, frozenset(found - given), others=others)
         result.announced_gamma = announced_gamma(store)
-        result.procedure = store.sessions()[-1].settings.get("procedure", {}) if store.sessions() else {}
-        result.end = 1 + max((run.request.position for run in store.runs()), default=-1)
+        if sessions := store.sessions():
+            result.procedure = sessions[-1].settings.get("procedure", {})
+            result.search = sessions[0].settings.get("search", {})
+        last = max((run.request.position for run in store.runs()), default=-1)
+        result.end = max(1 + last, int(store.facts().get(FRESH_FROM, "0")))
         result.check_listed(scenario)
         return result
 
@@ -138,6 +148,13 @@ class EarlierRuns:
                     f"{name} was found by {self.folder} on the same instances in the same order, where it "
                     "looks better than it is: give the scenario another seed and do without the earlier runs"
                 )
+
+    def searched_like(self, search: Mapping[str, object]) -> bool:
+        """Whether it searched as this run does, by a method of ours, which follows from what it looks at."""
+        if not search.get("share") or not self.search.get("share"):
+            return not search.get("share") and not self.search.get("share")
+        same = all(self.search.get(key) == search.get(key) for key in _OF_SEARCH)
+        return same and search.get("method") in OWN_METHODS
 
     def of(self, assignment: Mapping[str, object]) -> Sequence[RunRecord]:
         """The runs of a configuration, in the order in which they were made."""

@@ -148,8 +148,14 @@ def run_scenario(
     with contextlib.closing(store):
         check_resumed(store, chosen, folder)
         if chosen.earlier is not None:
-            found = chosen.found is not None
-            settle_after(chosen.earlier, store, task, chosen.specification, found=found)
+            settle_after(
+                chosen.earlier,
+                store,
+                task,
+                chosen.specification,
+                found=chosen.found is not None,
+                search=_begun_search(store, chosen),
+            )
         _tell_of_search(task, chosen, store)
         with backend or task.backend(chosen.workers, folder, store.facts()) as workers:
             if isinstance(workers, TellsNews):
@@ -172,9 +178,9 @@ def _asker_on_a_clock(task: Task, settings: RunSettings, store: Store) -> Proof 
     """Who decides what to run, or begins to where the rules for that are still being compiled."""
     specification = settings.specification
     settled(store, task, specification)  # before this start is stored as one
-    fresh_from(store, specification)
-    last = store.last_progress()
     begun = _begun_search(store, settings)
+    _fresh_from(store, specification, begun)
+    last = store.last_progress()
     return ready_asker(
         lambda: asker_for(task, settings, store, live=True),
         task,
@@ -189,6 +195,11 @@ def _begun_search(store: Store, settings: RunSettings) -> dict[str, Any]:
     sessions = store.sessions()
     begun = sessions[0].settings.get("search", asdict(NO_SEARCH)) if sessions else settings.stored()["search"]
     return dict(begun)
+
+
+def _fresh_from(store: Store, specification: ProcedureSpec, begun: Mapping[str, Any]) -> int:
+    """The first position that what search finds from now on may be judged on."""
+    return fresh_from(store, specification, replays=not begun["share"] or begun["method"] in OWN_METHODS)
 
 
 def _search_meanwhile(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt | None:
@@ -233,7 +244,8 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
     if (begun["share"] == 0 and not found) or not _can_search(task):
         return proof_of(task, spec, store, live=live, guesses=settings.guesses)
     searching = replace(spec, proposals=0.0, epsilon=None if found else spec.epsilon)
-    orders = Orders.of(store, task.positions, spec.entropy)._replace(fresh_from=fresh_from(store, spec))
+    fresh = _fresh_from(store, spec, begun)
+    orders = Orders.of(store, task.positions, spec.entropy)._replace(fresh_from=fresh)
     proof = proof_of(task, searching, store, live=live, orders=orders, guesses=settings.guesses)
     if proof.engine.takes_proposals() is None:
         return proof_of(task, spec, store, live=live, guesses=settings.guesses)

@@ -176,6 +176,14 @@ class NumberParameter:
         return (codes - self.low) / (self.high - self.low)
 
 
+_EQUAL = "{0!r} and {1!r} are equal, and one would be taken for the other; write one of them as a text"
+
+
+def _equal_values(choices: tuple[Value, ...]) -> tuple[Value, Value]:
+    """The first two values that Python holds to be equal, such as 1 and 1.0, or 1 and true."""
+    return next((a, b) for place, b in enumerate(choices) for a in choices[:place] if a == b)
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceParameter:
     """One of a list of values; `ordered` makes the list a scale from small to large.
@@ -199,6 +207,8 @@ class ChoiceParameter:
             if str(choice) in seen:
                 raise self._problem(f"the value {choice!r} is listed twice", "values")
             seen.add(str(choice))
+        if len(set(self.choices)) < len(self.choices):
+            raise self._problem(_EQUAL.format(*_equal_values(self.choices)), "values")
         if self.weights is not None and (
             len(self.weights) != len(self.choices)
             or not all(math.isfinite(weight) and weight > 0 for weight in self.weights)
