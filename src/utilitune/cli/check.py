@@ -63,7 +63,7 @@ def check(
     told = understood.scenario
     if understood.guess:
         _say(f"What counts is guessed: {understood.guess}", style="yellow")
-    understanding.settings_told(scenario, told)
+    understanding.check_search_told(scenario, told, understanding.settings_told(scenario, told))
     task = Task(told)
     _print_scenario(task, scenario)
     task.check_features()

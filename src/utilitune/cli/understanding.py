@@ -84,6 +84,21 @@ def settings_told(path: Path, scenario: Scenario, workers: int | None = None) ->
     return replace(settings, workers=Task(scenario).worker_count(workers))
 
 
+def check_search_told(path: Path, scenario: Scenario, settings: RunSettings) -> None:
+    """Refuse a search method that cannot be used, with its place in the file."""
+    from utilitune.errors import ScenarioError
+    from utilitune.live.running import check_search
+    from utilitune.live.task import Task
+    from utilitune.scenario.source import Source
+
+    try:
+        check_search(Task(scenario), settings)
+    except ScenarioError as error:
+        if path.suffix == ".toml":
+            raise Source.read(path).problem(("search", "method"), str(error)) from None
+        raise
+
+
 def explanation(path: Path, understanding: Understanding) -> list[str]:
     """What was understood of a foreign file, in lines; of our own, only notes on a parameter file."""
     tool = _TOOLS.get(understanding.dialect.value)

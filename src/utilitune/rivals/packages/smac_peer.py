@@ -53,7 +53,9 @@ class Smac(PythonPeer):
             made = 0
             while self.trials is None or made < self.trials:
                 try:
-                    with parallel_config(backend="sequential"):  # threads for small forests wait more than work
+                    with parallel_config(
+                        backend="sequential"
+                    ):  # threads for small forests wait more than work
                         trial = facade.ask()
                 except (StopIteration, ConfigurationSpaceExhaustedException):
                     return finished("SMAC has no configuration left to try.")
