@@ -50,7 +50,10 @@ def explained(path: Path) -> Understanding:
 
 
 def setting(path: Path, understanding: Understanding, key: str) -> str:
-    """What to call a setting in advice: as the user's own tool calls it, where it has a word for it."""
+    """What to call a setting in advice: as the user's own tool calls it, where it has a word for it.
+
+    The key may come with a value, as in "target.reported_runtime = true".
+    """
     if understanding.dialect.value not in _TOOLS:
         return key
     word = _SETTINGS.get(key, {}).get(understanding.dialect.value)

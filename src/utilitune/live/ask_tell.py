@@ -125,7 +125,7 @@ class Tuner:
         **settings: Unpack[Settings],
     ) -> Tuner:
         """A search over parameters, instances and a utility given as objects, see `utilitune.configure`."""
-        given = checked(settings, Settings.__optional_keys__)
+        given = checked(settings, Settings.__optional_keys__, "Tuner.of")
         return cls(scenario_around(FunctionSpec(MADE_OUTSIDE), space, instances, utility, given), folder)
 
     # -- asking and telling --------------------------------------------------------------------------------
