@@ -104,6 +104,8 @@ def test_check_advises_in_the_words_of_the_users_own_tool(tmp_path: Path):
     advice = setting(path, understood, "limits.smallest_captime")
     assert advice.startswith("limits.smallest_captime in the file that 'utilitune convert ")
     assert advice.endswith("scenario.toml' writes")
+    advice = setting(path, understood, "target.reported_runtime = true")
+    assert advice.startswith("target.reported_runtime = true in the file that 'utilitune convert ")
     native = tmp_path / "scenario.toml"
     invoke("convert", path, "-o", native)
     assert setting(native, understand(native), "limits.smallest_captime") == "limits.smallest_captime"

@@ -54,6 +54,36 @@ def test_what_is_no_configuration_is_refused_in_a_sentence(tmp_path, text, says)
         read_configuration(written(tmp_path, text), SPACE)
 
 
+DEPENDENT = ParameterSpace.from_tables(
+    {
+        "way": {"type": "categorical", "values": ["a", "b"], "default": "a"},
+        "level": {"type": "integer", "range": [1, 9], "default": 5},
+        "depth": {"type": "integer", "range": [1, 9], "default": 2, "when": "way == 'b'"},
+    }
+)
+
+
+def test_null_for_a_parameter_that_does_not_apply_means_nothing(tmp_path, capsys):
+    found = read_configuration(written(tmp_path, '{"level": 3, "depth": null}'), DEPENDENT)
+    assert found == {"way": "a", "level": 3}
+    assert not capsys.readouterr().err
+
+
+def test_null_for_a_parameter_that_applies_is_refused(tmp_path):
+    with pytest.raises(
+        UsageError, match=r"null for 'depth', which applies .*leave it out for its default, 2"
+    ):
+        read_configuration(written(tmp_path, '{"way": "b", "depth": null}'), DEPENDENT)
+
+
+def test_a_value_that_does_not_apply_is_left_out_with_a_word(tmp_path, capsys):
+    """It was dropped in silence."""
+    found = read_configuration(written(tmp_path, '{"level": 3, "depth": 4}'), DEPENDENT)
+    assert found == {"way": "a", "level": 3}
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Note: the value of 'depth' is left out: it only applies when way ==" in said
+
+
 def test_a_file_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         read_configuration(tmp_path / "nowhere.json", SPACE)

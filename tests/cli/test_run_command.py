@@ -89,6 +89,17 @@ def test_a_folder_of_another_scenario_is_refused_with_code_2(
     assert f"with: --reuse {toy.folder}" in told
 
 
+def test_runs_that_cannot_count_elsewhere_are_not_offered(tmp_path: Path):
+    """With another seed --reuse was the advice, and then refused because of the seed."""
+    toy = Toy.write(tmp_path, runs=3)
+    toy.run()
+    toy.scenario.write_text(f"seed = 9{toy.scenario.read_text()}")
+    with pytest.raises(
+        StoreError, match=r"seed .*choose another --folder to start afresh, without its runs$"
+    ):
+        invoke("run", toy.scenario)
+
+
 def test_a_run_in_which_nothing_finished_says_so_and_what_to_do(tmp_path: Path):
     toy = Toy.write(tmp_path, runs=6, smallest="10ms")
     toy.scenario.write_text(toy.scenario.read_text().replace('"1s"', '"10ms"'))

@@ -238,7 +238,7 @@ def test_asking_for_nothing_is_refused():
 
 
 def test_an_unknown_setting_is_refused():
-    with pytest.raises(UsageError, match="no setting 'epsilonn'"):
+    with pytest.raises(UsageError, match=r"^Tuner\.of has no setting 'epsilonn'"):
         Tuner.of(SPACE, INSTANCES, "uniform(k0=20s)", epsilonn=0.1)
 
 

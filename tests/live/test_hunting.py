@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,13 @@ import pytest
 import utilitune
 from cli.live_runs import Toy, invoke
 from utilitune.domain import RunOutcome, RunRequest, RunStatus
+from utilitune.errors import ScenarioError, UsageError
 from utilitune.live.asker import Ended
 from utilitune.live.hunting import Hunt
 from utilitune.procedures.evidence import LiveEvidence
+from utilitune.rivals.packages import Smac
+from utilitune.scenario import read_scenario
+from utilitune.scenario.model import SearchRules
 from utilitune.search.base import WantedRun
 from utilitune.spaces import Assignment
 
@@ -109,3 +114,98 @@ def test_a_lead_is_told_in_standard_errors_on_shared_instances():
             hunt.hear(Ended(RunRequest(configuration, position, 1.0), RunOutcome(RunStatus.FINISHED, time_s)))
     assert [hunt.is_ahead(1, 0, errors) for errors in (1.0, 3.86, 3.88)] == [True, True, False]
     assert not hunt.is_ahead(0, 1)
+
+
+BROKEN = """
+number = 3
+class Neither:
+    def __init__(self, task): ...
+class Failing:
+    def __init__(self, task):
+        raise KeyError("x")
+class TimedByAMethod:
+    def __init__(self, task): ...
+    def wanted(self, count):
+        return []
+    def default_run_s(self):
+        return 1.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("Nothing", "cannot be imported"),
+        ("number", "is no class"),
+        ("Neither", "has neither 'wanted' nor 'suggest'"),
+        ("Failing", "KeyError"),
+        ("TimedByAMethod", "write @property above it"),
+    ],
+)
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_class_that_cannot_search_is_refused_at_its_line_before_anything_is_written(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, command: str, name: str, says: str
+):
+    monkeypatch.delitem(sys.modules, "broken_beside_it", raising=False)
+    (toy.scenario.parent / "broken_beside_it.py").write_text(BROKEN)
+    toy.scenario.write_text(
+        toy.scenario.read_text().replace("searcher_beside_it:Draws", f"broken_beside_it:{name}")
+    )
+    line = toy.scenario.read_text().splitlines().index(f'method = "broken_beside_it:{name}"') + 1
+    with pytest.raises(ScenarioError, match=f"scenario.toml:{line}: .*{says}"):
+        invoke(command, toy.scenario)
+    assert not toy.folder.exists()
+
+
+@pytest.mark.parametrize("command", ["check", "run"])
+def test_a_package_that_is_missing_is_named_at_its_line(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, command: str
+):
+    monkeypatch.setattr(Smac, "is_installed", classmethod(lambda _: False))
+    toy.scenario.write_text(toy.scenario.read_text().replace("searcher_beside_it:Draws", "smac"))
+    says = 'search.method = "smac" cannot be used here, because SMAC'
+    with pytest.raises(ScenarioError, match=rf"scenario.toml:\d+: {says}"):
+        invoke(command, toy.scenario)
+    assert not toy.folder.exists()
+    toy.scenario.write_text(toy.scenario.read_text().replace("[search]\n", "[search]\nshare = 0\n"))
+    if command == "check":
+        assert "Ready" in invoke(command, toy.scenario).stdout, "nobody searches"
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [lambda scenario, folder: utilitune.configure(scenario=scenario, folder=folder), utilitune.Tuner],
+    ids=["configure", "Tuner"],
+)
+def test_python_refuses_it_too_before_anything_is_written(toy: Toy, tmp_path: Path, begin):
+    scenario = replace(read_scenario(toy.scenario), search=SearchRules(0.5, "smca"))
+    with pytest.raises(ScenarioError, match="did you mean 'smac'"):
+        begin(scenario, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_was_begun_with_a_search_that_is_gone_says_so(toy: Toy, monkeypatch: pytest.MonkeyPatch):
+    """A file that was corrected was once answered with the word that it no longer held, for ever."""
+    invoke("run", toy.scenario, "--workers", "1", "--plain")
+    toy.scenario.write_text(toy.scenario.read_text().replace("searcher_beside_it:Draws", "random"))
+    (toy.scenario.parent / "searcher_beside_it.py").unlink()
+    monkeypatch.delitem(sys.modules, "searcher_beside_it")
+    begun = 'was begun with search.method = "searcher_beside_it:Draws" and can only go on with it, but'
+    with pytest.raises(UsageError, match=f"{begun}.*cannot be imported.*--reuse"):
+        invoke("run", toy.scenario, "--workers", "1", "--plain")
+
+
+def test_a_resumed_run_says_that_it_searches_as_it_was_begun(toy: Toy):
+    invoke("run", toy.scenario, "--workers", "1", "--plain")
+    text = toy.scenario.read_text()
+    toy.scenario.write_text(text.replace('method = "searcher_beside_it:Draws"', "share = 0.5"))
+    for _ in range(2):
+        told = invoke("run", toy.scenario, "--workers", "1", "--plain")
+        said = " ".join((told.stdout + told.stderr).split())
+        assert (
+            'This run goes on with search.share = 0.25 and search.method = "searcher_beside_it:Draws", with '
+            "which it was begun; to search differently, start in another folder."
+        ) in said
+    toy.scenario.write_text(text)
+    fresh = invoke("run", toy.scenario, "--workers", "1", "--plain", "--folder", toy.folder.parent / "fresh")
+    assert "goes on with" not in fresh.stdout + fresh.stderr

@@ -457,3 +457,13 @@ def test_a_mistake_in_a_parameter_file_is_told_with_its_place(path: Path):
     path.write_text(FULL.replace("space.json", "space.pcs").replace('answers = "answers.csv"\n', ""))
     with pytest.raises(ScenarioError, match=r"space\.pcs:2:12: "):
         read_scenario(path)
+
+
+def test_a_search_method_that_does_not_exist_is_named_at_its_line(path: Path):
+    """'utilitune check' said that the scenario was ready, and the run failed after its first runs."""
+    path.write_text(f'{path.read_text()}\n[search]\nshare = 0.5\nmethod = "smca"\n')
+    line = line_of(path, "smca")
+    with pytest.raises(
+        ScenarioError, match=f":{line}: there is no search method 'smca'; did you mean 'smac'"
+    ):
+        read_scenario(path)

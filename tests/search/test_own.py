@@ -1,7 +1,8 @@
-"""Suggesters that users write: what they may name, and that none keeps a search from its end."""
+"""Searchers and suggesters that users write: what they may say, and that none keeps a search from its end."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from utilitune.errors import ScenarioError
 from utilitune.search.base import Belief, Believer, SearchTask
-from utilitune.search.own import PATIENCE, CheckedSuggester
+from utilitune.search.own import PATIENCE, CheckedSuggester, default_run_s, own_searcher
 from utilitune.search.pool import Pool
 from utilitune.search.racing import RacingSearch
 from utilitune.spaces import Assignment, ParameterSpace
@@ -80,3 +81,76 @@ def test_what_it_believes_is_heard():
 
     assert isinstance(CheckedSuggester(Believing(None), "mine:Own"), Believer)
     assert not isinstance(CheckedSuggester(Saying(None), "mine:Own"), Believer)
+
+
+class Silent:
+    """A searcher that does not say how long a run of the default takes."""
+
+    def __init__(self, task: SearchTask | None = None) -> None: ...
+    def wanted(self, count: int) -> list[Any]:
+        return []
+
+
+class Method(Silent):
+    def default_run_s(self) -> float:
+        return 1.0
+
+
+class Raising(Silent):
+    @property
+    def default_run_s(self) -> float:
+        return 1 / 0
+
+
+class Lacking(Silent):
+    @property
+    def default_run_s(self) -> float:
+        return self.nothing
+
+
+class Wrong(Silent):
+    default_run_s: Any = float("nan")
+
+
+class Failing:
+    def __init__(self, task: SearchTask) -> None:
+        raise KeyError("x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "says"),
+    [
+        (Method, "but it is a method: write @property above it"),
+        (Raising, r"but it fails \(ZeroDivisionError"),
+        (Lacking, r"but it fails \(AttributeError"),
+        (Wrong, "not nan"),
+    ],
+)
+def test_a_searcher_whose_default_run_is_no_number_is_refused_when_it_is_made(kind, says):
+    """It ended in a traceback, some runs later."""
+    with pytest.raises(ScenarioError, match=f"default_run_s of the search method '{kind.__name__}'.*{says}"):
+        own_searcher(f"{__name__}:{kind.__name__}")(TASK)
+
+
+@pytest.mark.parametrize("value", [-1.0, math.inf, "1", True, None])
+def test_what_is_no_number_of_seconds(value):
+    searcher = Wrong()
+    searcher.default_run_s = value
+    with pytest.raises(ScenarioError, match=f"0 before the first, not {value!r}"):
+        default_run_s(searcher)
+
+
+def test_a_searcher_may_say_nothing_or_seconds():
+    assert default_run_s(Silent()) is None
+    searcher = Wrong()
+    searcher.default_run_s = np.float32(0.5)
+    assert default_run_s(searcher) == 0.5
+    assert default_run_s(RacingSearch(TASK, Saying(None))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("PATIENCE", "is no class"), ("Failing", r"failed when it was made .*KeyError: 'x'")]
+)
+def test_what_no_searcher_can_be_made_of(name, says):
+    with pytest.raises(ScenarioError, match=f"the search method '{__name__}:{name}' {says}"):
+        own_searcher(f"{__name__}:{name}")(TASK)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from utilitune.store.changes import changes
+from utilitune.live.reusing import _SAME
+from utilitune.store.changes import MAKE_RUNS, changes, runs_can_be_reused
 
 OLD = {
     "name": "a",
@@ -42,3 +43,10 @@ def test_what_changed_is_named(key: str, value: Any, text: str):
 
 def test_what_may_change_is_not_named():
     assert changes(OLD, {**OLD, "name": "b", "stop": {}, "workers": 3, "guesses": "all"}) == []
+
+
+def test_runs_can_be_reused_where_what_they_follow_from_is_the_same():
+    assert tuple(_SAME) == MAKE_RUNS, "what --reuse refuses"
+    assert runs_can_be_reused(OLD, OLD | {"utility": "uniform(k0=20)"})
+    for key in MAKE_RUNS:
+        assert not runs_can_be_reused(OLD, OLD | {key: "another"})

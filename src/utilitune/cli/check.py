@@ -63,7 +63,7 @@ def check(
     told = understood.scenario
     if understood.guess:
         _say(f"What counts is guessed: {understood.guess}", style="yellow")
-    understanding.settings_told(scenario, told)
+    understanding.check_search_told(scenario, told, understanding.settings_told(scenario, told))
     task = Task(told)
     _print_scenario(task, scenario)
     task.check_features()
@@ -291,7 +291,7 @@ def _hidden_solver(scenario: Scenario, trial: CheckRun, setting: Callable[[str],
         f"{format_duration(hidden_s)} of the {format_duration(outcome.runtime_s)} that the run took are not "
         "the solver's by the wrapper's own account, and are the same for every configuration: a tiny ε then "
         "proves little; let the time that the wrapper reports count with "
-        f"{setting('target.reported_runtime')} = true, or take larger instances"
+        f"{setting('target.reported_runtime = true')}, or take larger instances"
     )
 
 

@@ -15,6 +15,8 @@ from utilitune.cli.places import beside
 from utilitune.cli.run import GoalOptions, WayOptions, earlier_runs, work_with
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.spaces import Assignment, ParameterSpace
 
@@ -93,12 +95,31 @@ def read_configuration(path: Path, space: ParameterSpace) -> Assignment:
         raise UsageError(
             f'{path} must hold one JSON object with a value for each parameter, as {{"level": 3}}'
         )
+    given = {name: value for name, value in values.items() if value is not None or name not in space.names}
     try:
-        found = space.completed(values)
+        found = space.completed(given)
     except UtilituneError as error:
         raise UsageError(f"{path} holds no configuration of this scenario: {error}") from None
+    for name in values.keys() - given.keys():
+        if name in found:
+            raise UsageError(
+                f"{path} has null for {name!r}, which applies to this configuration: give it a value, or "
+                f"leave it out for its default, {space.parameters[name].default!r}"
+            )
+    _say_dropped([name for name in given if name not in found], space)
     if found == space.default():
         raise UsageError(
-            f"{path} holds the default configuration, which every run compares with: name another"
+            f"{path} holds the default configuration, which every run compares with: name another, or let "
+            "'utilitune run' tell how much better its answer is"
         )
     return found
+
+
+def _say_dropped(names: Sequence[str], space: ParameterSpace) -> None:
+    """Say which values mean nothing in a configuration, because their condition does not hold."""
+    from utilitune.cli.texts import words
+    from utilitune.spaces.expressions import to_text
+
+    for name in names:
+        only = to_text(space.activity[name])
+        words(stderr=True).print(f"Note: the value of {name!r} is left out: it only applies when {only}.")

@@ -50,7 +50,10 @@ def explained(path: Path) -> Understanding:
 
 
 def setting(path: Path, understanding: Understanding, key: str) -> str:
-    """What to call a setting in advice: as the user's own tool calls it, where it has a word for it."""
+    """What to call a setting in advice: as the user's own tool calls it, where it has a word for it.
+
+    The key may come with a value, as in "target.reported_runtime = true".
+    """
     if understanding.dialect.value not in _TOOLS:
         return key
     word = _SETTINGS.get(key, {}).get(understanding.dialect.value)
@@ -82,6 +85,21 @@ def settings_told(path: Path, scenario: Scenario, workers: int | None = None) ->
             raise Source.read(path).problem(("procedure",), str(error)) from None
         raise ScenarioError(str(error), path=path) from None
     return replace(settings, workers=Task(scenario).worker_count(workers))
+
+
+def check_search_told(path: Path, scenario: Scenario, settings: RunSettings) -> None:
+    """Refuse a search method that cannot be used, with its place in the file."""
+    from utilitune.errors import ScenarioError
+    from utilitune.live.running import check_search
+    from utilitune.live.task import Task
+    from utilitune.scenario.source import Source
+
+    try:
+        check_search(Task(scenario), settings)
+    except ScenarioError as error:
+        if path.suffix == ".toml":
+            raise Source.read(path).problem(("search", "method"), str(error)) from None
+        raise
 
 
 def explanation(path: Path, understanding: Understanding) -> list[str]:

@@ -22,7 +22,14 @@ from utilitune.live.configuring import Space, scenario_around
 from utilitune.live.live_run import LiveRun
 from utilitune.live.result import RunResult, load
 from utilitune.live.reusing import condition_of
-from utilitune.live.running import asker_for, check_resumed, open_store, settings_of
+from utilitune.live.running import (
+    asker_for,
+    check_resumed,
+    check_search,
+    go_on_searching,
+    open_store,
+    settings_of,
+)
 from utilitune.live.task import Task
 from utilitune.procedures.naming import warm_up
 from utilitune.scenario import FunctionSpec, Scenario, read_scenario
@@ -90,11 +97,13 @@ class Tuner:
         spec = settings.specification
         self._task = task
         self._folder = place = None if folder is None else user_path(folder)
+        check_search(task, settings)
         self._store = open_store(task, place, "choose another folder to start afresh")
         self._open: dict[Pair, Trial] = {}
         self._closed = False
         try:
             check_resumed(self._store, settings, place)
+            go_on_searching(task, settings, self._store, place)
             warm_up(spec, task.evidence().utility)
             self._asker = asker_for(task, settings, self._store, live=False)
             stored = {**settings.stored(), "workers": 0}  # others make the runs
@@ -116,7 +125,7 @@ class Tuner:
         **settings: Unpack[Settings],
     ) -> Tuner:
         """A search over parameters, instances and a utility given as objects, see `utilitune.configure`."""
-        given = checked(settings, Settings.__optional_keys__)
+        given = checked(settings, Settings.__optional_keys__, "Tuner.of")
         return cls(scenario_around(FunctionSpec(MADE_OUTSIDE), space, instances, utility, given), folder)
 
     # -- asking and telling --------------------------------------------------------------------------------

@@ -106,16 +106,17 @@ class CallSettings(Settings, total=False):
     on_event: Callable[[Event], None] | None
 
 
-def checked(settings: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
+def checked(settings: Mapping[str, Any], known: frozenset[str], whose: str = "configure") -> dict[str, Any]:
     """The settings as plain values; one that is None counts as left out.
 
     Args:
         settings: Settings by name.
         known: The names there may be.
+        whose: What was called with them.
     """
     for name in settings:
         if name not in known:
-            raise UsageError(f"configure has no setting {name!r}; {did_you_mean(name, known)}")
+            raise UsageError(f"{whose} has no setting {name!r}; {did_you_mean(name, known)}")
     given = {name: value for name, value in settings.items() if value is not None}
     return {name: _CHECKS[name](name, value) if name in _CHECKS else value for name, value in given.items()}
 

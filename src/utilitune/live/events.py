@@ -23,7 +23,7 @@ class ConfigurationJoined:
     Attributes:
         index: Its number.
         assignment: The values of its active parameters.
-        origin: Where it came from: "given", "random" or "model".
+        origin: Where it came from: "given", "random", "model" or, from search, "nominee".
     """
 
     index: int

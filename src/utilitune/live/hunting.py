@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.domain import RunRequest
-from utilitune.errors import ScenarioError, did_you_mean
+from utilitune.errors import MissingExtraError, ScenarioError
 from utilitune.live.supply import Drawn
 from utilitune.procedures.engine import Origin
-from utilitune.search.base import DEFAULT, SearchTask, Seen, TakesOffers, TimesDefault
-from utilitune.search.own import CheckedSuggester
+from utilitune.search.base import DEFAULT, SearchTask, Seen, TakesOffers
+from utilitune.search.naming import PEERS, is_reference, require_known
+from utilitune.search.own import default_run_s, own_searcher
 from utilitune.search.racing import RacingSearch
 from utilitune.search.settings import SearchSettings
 from utilitune.search.suggesting import MixedSuggester, RandomSuggester
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from utilitune.procedures.evidence import LiveEvidence
     from utilitune.search.base import Searcher, WantedRun
     from utilitune.spaces import Assignment
-
-PEERS = {"smac": "smac", "irace": "irace", "optuna-tpe": "optuna_tpe"}
-"""Other packages that search, and what makes each of them; they lie above this room and come by name."""
 
 OWN_METHODS: dict[str, Callable[[SearchTask], Searcher]] = {
     "utilitune": lambda task: RacingSearch(
@@ -93,7 +91,7 @@ class Hunt:
     @property
     def default_run_s(self) -> float | None:
         """Seconds of a run of the default, as far as the searcher has looked; None if it does not say."""
-        return self._searcher.default_run_s if isinstance(self._searcher, TimesDefault) else None
+        return default_run_s(self._searcher)
 
     def number(self, assignment: Assignment, number: int) -> None:
         """A configuration has this number in the store; of several the first counts."""
@@ -292,41 +290,24 @@ def searcher_named(method: str, directory: Path) -> Callable[[SearchTask], Searc
         directory: The scenario's folder, where a user's module is looked for first.
 
     Raises:
-        ScenarioError: There is no such searcher.
+        ScenarioError: There is no such searcher, or its package is not installed.
     """
-    if ":" in method:
+    require_known(method)
+    if is_reference(method):
         make_importable(directory)
-        return _own(method)
-    if method in PEERS:
-        return _own(f"utilitune.rivals.packages.searcher:{PEERS[method]}")
-    if method not in OWN_METHODS:
-        raise ScenarioError(
-            f"there is no search method {method!r}; {did_you_mean(method, [*OWN_METHODS, *PEERS])}, or name "
-            'a class of your own as "module:Class"'
-        )
-    return OWN_METHODS[method]
+        return own_searcher(method)
+    return _peer(method) if method in PEERS else OWN_METHODS[method]
 
 
-def _own(reference: str) -> Callable[[SearchTask], Searcher]:
-    """A user's class: a searcher, or a suggester whose candidates our races try."""
-    module, _, name = reference.partition(":")
+def _peer(method: str) -> Callable[[SearchTask], Searcher]:
+    """What makes a searcher of another package, which must be installed."""
     try:
-        kind = getattr(imported(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
+        imported("utilitune.rivals.packages.naming").PEERS[method]().require_installed()
+    except MissingExtraError as error:
         raise ScenarioError(
-            f'the search method {reference!r} cannot be imported ({error}): name it as "module:Class"'
+            f'search.method = "{method}" cannot be used here, because {error}; or take another method'
         ) from None
-
-    def made(task: SearchTask) -> Searcher:
-        own = kind(task)
-        if hasattr(own, "wanted"):
-            searcher: Searcher = own
-            return searcher
-        if hasattr(own, "suggest"):
-            return RacingSearch(task, CheckedSuggester(own, reference))
-        raise ScenarioError(
-            f"the search method {reference!r} has neither 'wanted' nor 'suggest': see 'Write your own part' "
-            "in the documentation"
-        )
-
+    made: Callable[[SearchTask], Searcher] = getattr(
+        imported("utilitune.rivals.packages.searcher"), PEERS[method]
+    )
     return made

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from utilitune.domain import Guesses, Objective
 from utilitune.domain.stopping import TARGET_FAILS
-from utilitune.errors import TargetError, UsageError
+from utilitune.errors import ScenarioError, TargetError, UsageError
 from utilitune.errors.outside import shell_line
 from utilitune.execution.backend import TellsNews
 from utilitune.execution.simulated import SimulatedBackend
@@ -23,7 +24,7 @@ from utilitune.live.first_start import (
     settle_after,
     settled,
 )
-from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for
+from utilitune.live.hunting import OWN_METHODS, Found, Hunt, hunt_for, searcher_named
 from utilitune.live.live_run import LiveRun, Terms
 from utilitune.live.meetings import HEAD_START, Shares, Stored
 from utilitune.live.nominating import Orders
@@ -35,6 +36,7 @@ from utilitune.live.reusing import CONDITION
 from utilitune.live.task import Task
 from utilitune.procedures.naming import specification_from_options, warm_up
 from utilitune.scenario.model import NO_SEARCH, Population, RecordedSpec, SearchRules
+from utilitune.search.naming import is_reference
 from utilitune.store import MemoryStore, open_run_folder
 from utilitune.store.base import note_once
 
@@ -144,9 +146,11 @@ def run_scenario(
     """
     chosen = settings or settings_of(scenario)
     task = Task(scenario)
+    check_search(task, chosen)
     store = open_store(task, folder)
     with contextlib.closing(store):
         check_resumed(store, chosen, folder)
+        go_on_searching(task, chosen, store, folder)
         if chosen.earlier is not None:
             settle_after(
                 chosen.earlier,
@@ -202,12 +206,61 @@ def _fresh_from(store: Store, specification: ProcedureSpec, begun: Mapping[str, 
     return fresh_from(store, specification, replays=not begun["share"] or begun["method"] in OWN_METHODS)
 
 
+def _searches(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> bool:
+    """Whether somebody looks for configurations in a run that was begun like this."""
+    wanted = begun["share"] > 0 and not begun.get("found")
+    return wanted and settings.specification.grows and _can_search(task)
+
+
+def check_search(task: Task, settings: RunSettings) -> None:
+    """Refuse a search method that cannot be used, before anything is written.
+
+    A class of the user is made once for that, and let go.
+
+    Raises:
+        ScenarioError: There is no such method, its package is missing, or the user's class does not work.
+    """
+    asked = settings.stored()["search"]
+    if not _searches(task, settings, asked):
+        return
+    searcher_named(asked["method"], task.scenario.directory)
+    if is_reference(asked["method"]):
+        _hunt(task, settings, asked).close()
+
+
+def go_on_searching(task: Task, settings: RunSettings, store: Store, folder: Path | None) -> None:
+    """Say how a resumed run goes on searching where the scenario asks for something else now.
+
+    Raises:
+        UsageError: The search that it was begun with cannot be used.
+    """
+    begun, asked = _begun_search(store, settings), asdict(settings.search)
+    if _searches(task, settings, begun):
+        try:
+            searcher_named(begun["method"], task.scenario.directory)
+        except ScenarioError as error:
+            raise UsageError(
+                f"{folder} was begun with search.method = {json.dumps(begun['method'])} and can only go on "
+                f"with it, but {error}. To search differently, choose another --folder, and if the runs made "
+                f"there are to count, name it with: {shell_line(['--reuse', folder])}"
+            ) from None
+    elif not _searches(task, settings, asked | {"found": begun.get("found")}):
+        return
+    keys = ("share", "method") if begun["share"] > 0 else ("share",)
+    kept = [f"search.{key} = {json.dumps(begun[key])}" for key in keys if begun[key] != asked[key]]
+    if kept:
+        note_once(
+            store,
+            "warning",
+            f"This run goes on with {' and '.join(kept)}, with which it was begun; to search differently, "
+            "start in another folder.",
+        )
+
+
 def _search_meanwhile(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt | None:
     """A search of our own like that of the asker, to go on while nothing can be proved; None without one."""
-    own = begun["share"] > 0 and not begun.get("found") and begun["method"] in OWN_METHODS
-    return (
-        _hunt(task, settings, begun) if own and settings.specification.grows and _can_search(task) else None
-    )
+    own = begun["method"] in OWN_METHODS and _searches(task, settings, begun)
+    return _hunt(task, settings, begun) if own else None
 
 
 def _hunt(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt:

@@ -39,6 +39,7 @@ from utilitune.scenario.quality_reader import check_references, check_utility, c
 from utilitune.scenario.source import Source, Table
 from utilitune.scenario.switches import switch_templates
 from utilitune.scenario.target_reader import check_parameters_are_used, named_in, read_target
+from utilitune.search.naming import require_known
 from utilitune.spaces import Assignment, ChoiceParameter, ParameterSpace, SpaceError
 from utilitune.spaces.dialects import read_parameter_file
 from utilitune.utility.carried import make_importable
@@ -392,6 +393,10 @@ def _search(table: Table) -> SearchRules:
     share, method = table.number("share"), table.text("method")
     table.finish()
     usual = SearchRules()
+    try:
+        require_known(method or usual.method)
+    except ScenarioError as error:
+        raise table.problem("method", str(error)) from None
     try:
         return SearchRules(_or(share, usual.share), method or usual.method)
     except ScenarioError as error:

@@ -1,6 +1,7 @@
 """Finding good configurations; whether they are good is proved elsewhere, on orders nobody could have fitted.
 
 - `base`: the seams (`Searcher`, `Suggester`) and the values that cross them;
+- `naming`: the names of search methods;
 - `settings`: every number of the rules, with its effect;
 - `pool`: the candidates and what is known of their runs;
 - `captimes`: how long a run may last before it has told enough;

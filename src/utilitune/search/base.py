@@ -143,9 +143,11 @@ class TakesOffers(Protocol):
         ...
 
 
-@runtime_checkable
 class TimesDefault(Protocol):
-    """A searcher that says how long a run of the default takes; it is given a head start of many of them."""
+    """A searcher that says how long a run of the default takes; it is given a head start of many of them.
+
+    What it says is checked by `utilitune.search.own.default_run_s`.
+    """
 
     @property
     def default_run_s(self) -> float:

@@ -23,6 +23,9 @@ FREE = (
 )
 """Parts of a scenario that may change between two starts of one run."""
 
+MAKE_RUNS = ("target", "training", "measure", "memory_bytes", "seed")
+"""Parts of a scenario that runs follow from: where one of them differs, runs cannot be used again."""
+
 _WORDS = {
     "captime0_s": "limits.smallest_captime",
     "max_captime_s": "limits.largest_captime",
@@ -96,3 +99,8 @@ def _pair(word: str, old: object, new: object) -> str:
 
 def _text(value: object) -> str:
     return "none" if value is None else str(value)
+
+
+def runs_can_be_reused(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    """Whether the runs of one snapshot are those that another would make, as far as the two tell."""
+    return all(old.get(key) == new.get(key) for key in MAKE_RUNS)

@@ -30,7 +30,7 @@ from utilitune.errors import StoreError
 from utilitune.errors.outside import exists, is_file, shell_line, storable
 from utilitune.store import facts, rows, schema
 from utilitune.store.base import OutputAllowance
-from utilitune.store.changes import changes
+from utilitune.store.changes import changes, runs_can_be_reused
 from utilitune.store.counting import Counted
 from utilitune.store.lock import FolderLock, holder
 from utilitune.store.pulse import PULSE_NAME, Pulse, read_pulse
@@ -385,19 +385,19 @@ def open_run_folder(folder: Path | str, snapshot: Snapshot, *, afresh: str | Non
         if store.snapshot.digest != snapshot.digest:
             found = changes(store.snapshot.scenario, snapshot.scenario)
             what = f"changed: {'; '.join(found)}" if found else "the contents of an instance have changed"
+            same = bool(found) and runs_can_be_reused(store.snapshot.scenario, snapshot.scenario)
             raise StoreError(
                 f"{folder} belongs to another scenario, or this one was changed so that runs mean something "
-                f"else ({what}): restore the scenario to go on, or {afresh or _afresh(folder)}"
+                f"else ({what}): restore the scenario to go on, or {afresh or _afresh(folder, same=same)}"
             )
         on_failure.pop_all()
     return store
 
 
-def _afresh(folder: Path) -> str:
-    return (
-        "choose another --folder to start afresh, and if program and instances are the same, let its runs "
-        f"count there too with: {shell_line(['--reuse', folder])}"
-    )
+def _afresh(folder: Path, *, same: bool) -> str:
+    """How to begin another run; earlier runs are offered only where they are those that it would make."""
+    reuse = f"let its runs count there too with: {shell_line(['--reuse', folder])}"
+    return f"choose another --folder to start afresh, {f'and {reuse}' if same else 'without its runs'}"
 
 
 def read_run_folder(folder: Path | str) -> RunFolderReader:
