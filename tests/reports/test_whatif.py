@@ -160,8 +160,8 @@ def test_after_a_search_every_run_of_its_candidates_counts():
 def test_it_says_why_the_run_itself_proves_more():
     store = store_with(LISTED, (StoredOrigin.DEFAULT, StoredOrigin.CANDIDATE), {"name": "wager"})
     assert (
-        "Under the utility of the run its own ε is usually smaller: the run proves it for one utility only and "
-        "need not rule out what search has tried and dropped."
+        "Under the utility of the run its own ε is usually smaller: the run proves it for one utility only "
+        "and need not rule out what search has tried and dropped."
     ) in whatif_run(store).promise()
     plain = store_with(LISTED)
     assert "the run proves it for one utility only." in whatif_run(plain).promise()
