@@ -203,7 +203,7 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
             yield "γ", rounded_up(progress.gamma)
         yield "answer", printable(look.result.command)
         if not look.result.promise.refusal:
-            yield "compared", compared(progress, look.result.standing.tried)
+            yield "compared", compared(progress, look.result.standing.entered)
         use = look.result.use
         of_use = "" if use is None or use.is_early else f", {use.percent} of it of use"
         yield "time in runs", f"{time_passed(progress.total_time_s)}{of_use}"
