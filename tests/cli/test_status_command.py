@@ -15,7 +15,9 @@ from utilitune.cli import status as module
 from utilitune.cli.summary import print_result
 from utilitune.domain import PhaseRecord
 from utilitune.errors import StoreError
+from utilitune.live.nominating import GIVEN_ENTROPY
 from utilitune.live.result import RunResult
+from utilitune.live.reusing import CONDITION, FREE_CONDITION
 from utilitune.live.standing.standing import elapsed_s
 from utilitune.scenario import read_scenario
 from utilitune.store import RunFolder, Snapshot, open_run_folder
@@ -45,6 +47,22 @@ def test_a_run_that_has_ended(tmp_path: Path):
     assert 0 < finished < 60
     assert f"60 ({finished} finished, {60 - finished} timeout)" in shown
     assert "solver.py" in shown
+
+
+def test_earlier_runs_are_named_only_where_they_count(tmp_path: Path):
+    """A promise that rests on something else, such as entropy that was given, uses no earlier runs."""
+    toy = Toy.write(tmp_path)
+    toy.run()
+    store = opened(toy)
+    store.add_event(CONDITION, GIVEN_ENTROPY)
+    store.close()
+    assert "earlier run" not in invoke("status", toy.folder).stdout
+    store = opened(toy)
+    store.add_event(FREE_CONDITION, "This uses runs of before.run.")
+    for number in range(9):
+        store.add_event("warning", f"number {number}")
+    store.close()
+    assert "with those of the earlier run" in words_of(invoke("status", toy.folder).stdout)
 
 
 def test_what_the_last_complete_phase_proved_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -11,3 +11,9 @@ def test_more_instances_are_advised_only_where_they_would_help():
     advice = "begin a new run with more of them, or accept ε = 0.12."
     assert some_left.advice == f"All 30 instances are used: {advice}"
     assert none_left.advice == "All 30 instances are used, and nothing is left to prove about them: ε = 0."
+
+
+def test_one_instance_is_not_all_1_instances():
+    some_left, none_left = instances_exhausted(1, 0.12), instances_exhausted(1, 0.0)
+    assert some_left.advice == "The one instance is used: begin a new run with more, or accept ε = 0.12."
+    assert none_left.advice == "The one instance is used, and nothing is left to prove about it: ε = 0."

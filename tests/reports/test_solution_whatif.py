@@ -155,10 +155,20 @@ def test_a_run_is_worth_at_its_place_what_it_is_worth(goal: Goal, reference: flo
         _number("known", RunOutcome(RunStatus.FINISHED, 1.0, quality=quality), standard)
         for quality in qualities
     ]
-    scale = Scale.of([(0, [*runs, None])])
-    worths = scale.worths(utility)(scale.runs[0].stop_s)
+    scale = Scale.of([(0, dict(enumerate([*runs, None])))])
+    worths = scale.worths(utility)(scale.runs[0].in_a_row.stop_s)
     assert worths.tolist() == pytest.approx([*(utility(each, 0.0, standard) for each in qualities), 0.0])
     assert scale.worths(utility)(np.array([0.0, math.inf])).tolist() == [1.0, 0.0]
+
+
+def test_runs_in_a_row_and_runs_beyond_a_gap_are_kept_apart():
+    run = (0.0, 1.0, Standard())
+    (known,) = Scale.of([(2, {0: run, 2: run, 3: None, 5: run})]).runs
+    assert (known.in_a_row.stop_s.tolist(), known.in_a_row.first_position) == ([1.0, math.inf], 2)
+    assert (known.everywhere.stop_s.tolist(), known.everywhere.first_position) == (
+        [1.0, 1.0, math.inf, 1.0],
+        0,
+    )
 
 
 def test_the_way_of_measuring():

@@ -125,14 +125,47 @@ def test_nothing_to_choose_from_is_an_error():
         whatif([])
 
 
-def test_runs_count_up_to_the_first_gap():
+def test_in_a_sample_runs_count_up_to_the_first_gap():
+    store = store_with(ENDLESS)
+    for position in (0, 1, 3):
+        add(store, (0, position), 10.0, "finished", 1.0)
+    assert whatif_run(store).run_counts == (2,)
+
+
+def test_on_a_list_runs_beyond_a_gap_are_certain():
     store = store_with(LISTED)
     for position in (0, 1, 3):
         add(store, (0, position), 10.0, "finished", 1.0)
     answers = whatif_run(store)
-    assert answers.run_counts == (2,)
+    assert answers.run_counts == (3,)
     found = answers.under("step(deadline=5)")
-    assert found.lower[0] == pytest.approx(0.5)
+    assert (found.lower[0], found.upper[0]) == pytest.approx((0.75, 1.0))
+
+
+def test_after_a_search_every_run_of_its_candidates_counts():
+    """They are run here and there: of one that was never run on the first instance nothing used to count."""
+    store = store_with(
+        LISTED, (StoredOrigin.DEFAULT, StoredOrigin.CANDIDATE, StoredOrigin.CANDIDATE), {"name": "wager"}
+    )
+    add(store, (1, 0), 10.0, "finished", 1.0)
+    for position in (1, 2, 3):
+        add(store, (2, position), 10.0, "finished", 1.0)
+    answers = whatif_run(store)
+    found = answers.under("step(deadline=5)")
+    assert (found.best_index, found.epsilon) == (2, pytest.approx(0.25))
+    assert answers.run_counts == (0, 1, 3)
+    assert "of the 3 of this run, of which 2 were run," in answers.promise()
+
+
+def test_it_says_why_the_run_itself_proves_more():
+    store = store_with(LISTED, (StoredOrigin.DEFAULT, StoredOrigin.CANDIDATE), {"name": "wager"})
+    assert (
+        "Under the utility of the run its own ε is usually smaller: the run proves it for one utility only "
+        "and need not rule out what search has tried and dropped."
+    ) in whatif_run(store).promise()
+    plain = store_with(LISTED)
+    assert "the run proves it for one utility only." in whatif_run(plain).promise()
+    assert "Under the utility" not in steady_and_risky().promise()
 
 
 def test_what_later_runs_of_a_pair_add():
@@ -156,13 +189,18 @@ def test_a_failed_run_never_finishes(status: str):
 
 
 def test_a_proposal_counts_from_its_first_position_on():
-    store = store_with(LISTED, (StoredOrigin.DEFAULT, StoredOrigin.MODEL), {"name": "wager"})
+    store = store_with(ENDLESS, (StoredOrigin.DEFAULT, StoredOrigin.MODEL), {"name": "wager"})
     for position in range(4):
         add(store, (1, position), 10.0, "finished", 1.0)
-    answers = whatif_run(store)
-    assert answers.run_counts == (0, 2)
-    found = answers.under("step(deadline=5)")
-    assert (found.best_index, found.lower[1], found.upper[1]) == (1, pytest.approx(0.5), pytest.approx(1.0))
+    assert whatif_run(store).run_counts == (0, 2)
+
+
+def test_of_a_proposal_on_a_list_the_runs_before_its_first_position_are_certain():
+    store = store_with(LISTED, (StoredOrigin.DEFAULT, StoredOrigin.MODEL), {"name": "wager"})
+    for position in (0, 2, 3):
+        add(store, (1, position), 10.0, "finished", 1.0)
+    found = whatif_run(store).under("step(deadline=5)")
+    assert (found.best_index, found.lower[1], found.upper[1]) == (1, pytest.approx(0.75), pytest.approx(1.0))
 
 
 def test_a_proposal_without_fresh_instances_has_only_what_is_certain():
@@ -260,7 +298,7 @@ def test_the_promise_rests_on_what_that_of_the_run_rests_on():
     assert whatif_run(store).promise().endswith("it holds if neither the utility nor they were chosen.")
     store.add_event("condition-for-any-utility", "It holds if they were not chosen.")
     promise = whatif_run(store).promise()
-    assert promise.endswith("about other configurations. It holds if they were not chosen.")
+    assert promise.endswith("one utility only. It holds if they were not chosen.")
 
 
 def test_a_run_folder_and_a_delta_of_ones_own(tmp_path: Path):

@@ -60,7 +60,7 @@ def _print(facts: ConfigurationFacts, runs: Sequence[dict[str, Any]], *, output:
     say = words().print
     say(f"Configuration {facts.number} ({StoredOrigin(facts.origin).words})", style="bold")
     say(f"  {printable(facts.command)}")
-    say(f"Mean utility {facts.estimate.text()} on {facts.estimate.runs:,} instances")
+    say(f"Mean utility {facts.estimate.text()} on {facts.estimate.instances()}")
     if facts.differences:
         say("Different from the default", style="bold")
         for name, ours, theirs in facts.differences:

@@ -68,6 +68,7 @@ class Look:
         elapsed_s: Time on the clock over every start of the run.
         session: The latest start.
         events: Kind and text of the latest events.
+        reuses: Whether runs of an earlier run count.
     """
 
     owner: int | None
@@ -76,11 +77,13 @@ class Look:
     elapsed_s: float
     session: SessionRecord | None
     events: Sequence[tuple[str, str]]
+    reuses: bool = False
 
     @classmethod
     def at(cls, store: RunFolderReader, folder: Path) -> Look:
         """Look at a run now."""
         from utilitune.live.result import RunResult
+        from utilitune.live.reusing import uses_earlier_runs
         from utilitune.live.standing.standing import elapsed_s
 
         owner = store.owner()
@@ -98,6 +101,7 @@ class Look:
             ),
             session=sessions[-1] if sessions else None,
             events=[(event.kind, event.text) for event in store.events()][-_LATEST_EVENTS:],
+            reuses=uses_earlier_runs(store),
         )
 
     def state(self) -> str:
@@ -199,12 +203,12 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
             yield "γ", rounded_up(progress.gamma)
         yield "answer", printable(look.result.command)
         if not look.result.promise.refusal:
-            yield "compared", compared(progress, look.result.standing.tried)
+            yield "compared", compared(progress, look.result.standing.entered)
         use = look.result.use
         of_use = "" if use is None or use.is_early else f", {use.percent} of it of use"
         yield "time in runs", f"{time_passed(progress.total_time_s)}{of_use}"
     yield "time passed", time_passed(look.elapsed_s)
-    shared = ", with those of the earlier run" if any(kind == "condition" for kind, _ in look.events) else ""
+    shared = ", with those of the earlier run" if look.reuses else ""
     yield "runs", f"{total} ({ended}){shared}" if ended else total
     for failures in () if look.result is None else look.result.standing.failures:
         yield "failures", printable(failures.sentence())

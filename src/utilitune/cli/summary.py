@@ -30,7 +30,7 @@ def print_result(result: RunResult) -> None:
             prose(console, sentence, indent=2)
     console.print("Cost", style="bold")
     tried = f" of {progress.configurations:,} configurations"
-    rivals = tried if result.promise.refusal else f"; compared: {compared(progress, result.standing.tried)}"
+    rivals = tried if result.promise.refusal else f"; compared: {compared(progress, result.standing.entered)}"
     prose(console, f"{spent(progress)}{rivals}.", indent=2)
     if result.use is not None:
         prose(console, result.use.sentence(), indent=2)

@@ -148,11 +148,13 @@ def epsilon_reached(epsilon: float, advice: str = "ask for a smaller ε to go on
 
 def instances_exhausted(instances: int, epsilon: float, note: str = "") -> StopReason:
     """Every instance was used; `note` says what else limits the promise."""
+    one = instances == 1
+    used = "The one instance is used" if one else f"All {instances} instances are used"
     if epsilon == 0.0:
-        text = f"All {instances} instances are used, and nothing is left to prove about them: ε = 0.{note}"
+        text = f"{used}, and nothing is left to prove about {'it' if one else 'them'}: ε = 0.{note}"
     else:
-        advice = f"begin a new run with more of them, or accept ε = {epsilon:.3g}."
-        text = f"All {instances} instances are used: {advice}{note}"
+        more = "more" if one else "more of them"
+        text = f"{used}: begin a new run with {more}, or accept ε = {epsilon:.3g}.{note}"
     return StopReason(INSTANCES_EXHAUSTED, text)
 
 

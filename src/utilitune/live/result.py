@@ -158,7 +158,7 @@ class RunResult:
                 ("ε means", self.standing.epsilon_means),
                 ("Phase before", self.last_phase),
                 ("Spent", spent(self.progress)),
-                ("Compared", "" if self.promise.refusal else compared(self.progress)),
+                ("Compared", "" if self.promise.refusal else compared(self.progress, self.standing.entered)),
                 ("State", "at work, or ended from outside" if stop is None else stop.advice),
                 ("Failures", "; ".join(each.sentence() for each in self.standing.failures)),
                 ("Note", self.note),

@@ -173,6 +173,11 @@ class EarlierRuns:
         note_once(store, FREE_CONDITION, f"{uses} {without} {looked}")
 
 
+def uses_earlier_runs(store: StoreReader) -> bool:
+    """Whether runs of an earlier run folder count in this one; a promise can rest on other things, too."""
+    return any(event.kind == FREE_CONDITION for event in store.events())
+
+
 def condition_of(store: StoreReader, *, any_utility: bool = False) -> str:
     """What the promise of a stored run rests on, beside what every promise does.
 

@@ -12,6 +12,7 @@ where times stand elsewhere: 0 for a solution that is as good as can be, ∞ for
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from utilitune.live.task import Task
 from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.procedures.judged_evidence import DEFAULT as DEFAULT_NUMBER
 from utilitune.procedures.judged_evidence import is_over
+from utilitune.reports.whatif_runs import KnownRuns
 from utilitune.scenario.model import require_runtime
 from utilitune.utility.solutions import BOUND, DEFAULT, REFERENCES, SolutionUtility, Standard
 
@@ -69,21 +71,21 @@ class Scale:
         steps: A quality and what it is measured against for every place from 1 on.
     """
 
-    runs: Sequence[CensoredRuns]
+    runs: Sequence[KnownRuns]
     steps: Sequence[tuple[float, Standard]]
 
     @classmethod
-    def of(cls, runs: Sequence[tuple[int, Sequence[Measured | None]]]) -> Scale:
+    def of(cls, runs: Sequence[tuple[int, Mapping[int, Measured | None]]]) -> Scale:
         """The scale on which some runs lie, from the best to the worst.
 
         Args:
-            runs: Of each configuration its first position and its runs; None for one without a solution.
+            runs: Of each configuration its first position, and its runs by position; None for one without a
+                solution.
         """
-        steps = {run[0]: run[1:] for _, each in runs for run in each if run is not None and run[0] < math.inf}
+        measured_runs = (run for _, each in runs for run in each.values())
+        steps = {run[0]: run[1:] for run in measured_runs if run is not None and run[0] < math.inf}
         places = {number: place for place, number in enumerate(sorted(steps), 1)}
-        return cls(
-            [_placed(first, each, places) for first, each in runs], [steps[number] for number in places]
-        )
+        return cls([_known(first, each, places) for first, each in runs], [steps[each] for each in places])
 
     def worths(self, utility: SolutionUtility) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
         """What a run at a place is worth."""
@@ -97,9 +99,19 @@ class Scale:
         return worth
 
 
-def _placed(first: int, runs: Sequence[Measured | None], places: Mapping[float, int]) -> CensoredRuns:
+def _known(first: int, runs: Mapping[int, Measured | None], places: Mapping[float, int]) -> KnownRuns:
+    in_a_row = itertools.takewhile(runs.__contains__, itertools.count(first))
+    return KnownRuns(
+        _placed([runs[position] for position in in_a_row], places, first),
+        _placed(list(runs.values()), places),
+    )
+
+
+def _placed(
+    runs: Sequence[Measured | None], places: Mapping[float, int], first_position: int = 0
+) -> CensoredRuns:
     found = np.array([math.inf if run is None else places.get(run[0], math.inf) for run in runs])
-    return CensoredRuns(found, np.isfinite(found), first)
+    return CensoredRuns(found, np.isfinite(found), first_position)
 
 
 def measured(store: StoreReader, configurations: Sequence[ConfigurationRecord]) -> dict[str, Scale]:
@@ -120,9 +132,7 @@ def measured(store: StoreReader, configurations: Sequence[ConfigurationRecord]) 
         for record in configurations:
             own = known.get(record.index, {})
             there = own.keys() & defaults.keys() if way == DEFAULT else own.keys()
-            numbers: list[Measured | None] = []
-            while (position := record.first_position + len(numbers)) in there:
-                numbers.append(_number(way, own[position], standard(position, own[position])))
+            numbers = {at: _number(way, own[at], standard(at, own[at])) for at in sorted(there)}
             runs.append((record.first_position, numbers))
         scales[way] = Scale.of(runs)
     return scales

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import math
-from array import array
-from collections import defaultdict
-from dataclasses import dataclass, replace
-from itertools import groupby, repeat
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -24,18 +22,11 @@ from utilitune.domain import DEFAULT_DELTA, probability_kept, require_delta, req
 from utilitune.errors import UsageError
 from utilitune.live.places import unanswered
 from utilitune.live.reusing import condition_of
-from utilitune.procedures.bounds.every_utility import (
-    CensoredRuns,
-    UtilityBands,
-    draw_shares,
-    equal_shares,
-    set_shares,
-)
+from utilitune.procedures.bounds.every_utility import CensoredRuns, draw_shares, equal_shares, set_shares
 from utilitune.procedures.naming import PROCEDURES, ProcedureSpec
-from utilitune.procedures.pair_runtime import PairRuntime
 from utilitune.reports.scales import NUMBERS, Scale, measured, scale_of
-from utilitune.spaces import Assignment
-from utilitune.store import StoredOrigin, read_run_folder
+from utilitune.reports.whatif_runs import BEFOREHAND, KnownBands, KnownRuns, known_to, sharing_runs, stored
+from utilitune.store import read_run_folder
 from utilitune.utility import (
     SolutionUtility,
     Utility,
@@ -51,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.procedures.evidence import LiveEvidence
-    from utilitune.store import ConfigurationRecord, RunRecord, StoreReader
+    from utilitune.store import ConfigurationRecord, StoreReader
 
     Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
@@ -60,11 +51,6 @@ PLACEHOLDER = "*"
 
 _FINEST_RATIO = 1.001  # between two answers, the moment of change is looked for this closely
 _LARGEST_FAMILY = 10_001
-_BEFOREHAND = (
-    StoredOrigin.DEFAULT,
-    StoredOrigin.USER,
-    StoredOrigin.RANDOM,
-)  # not chosen because of any outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,27 +187,31 @@ class WhatIf:
         population: Number of instances whose mean is meant; 0 for the expectation over instances like these.
         assignments: Parameter values of each configuration, where they are known.
         condition: What the promise rests on, where it rests on something.
-        run_counts: How many runs count for each configuration.
+        beside: Why a run, which has a promise of its own, says more under its own utility.
+        run_counts: How many runs count for each configuration; on a list all of them do.
     """
 
     def __init__(
         self,
-        runs: Sequence[CensoredRuns],
+        runs: Sequence[KnownRuns],
         shares: NDArray[np.float64],
         *,
         delta: float,
         population: int = 0,
         assignments: Sequence[Mapping[str, Any]] = (),
         condition: str = "",
+        beside: str = "",
     ) -> None:
         self.configurations = len(runs)
         self.delta = require_delta(delta)
         self.population = population
         self.assignments = tuple(assignments)
         self.condition = condition
-        self.run_counts = tuple(int(each.stop_s.size) for each in runs)
-        self._ran = sum(count > 0 for count in self.run_counts)
-        self._bands = UtilityBands(runs, shares, population)
+        self.beside = beside
+        counting = [each.everywhere if population else each.in_a_row for each in runs]
+        self.run_counts = tuple(int(each.stop_s.size) for each in counting)
+        self._ran = sum(each.everywhere.stop_s.size > 0 for each in runs)
+        self._bands = KnownBands(runs, shares, population)
 
     def under(self, utility: Utility | SolutionUtility | str | Callable[[Any], Any]) -> Recommendation:
         """The answer under one utility: one of ours, its text, or a function of the user's own."""
@@ -263,7 +253,7 @@ class WhatIf:
             f"{self.configurations} of this run, of which {self._ran} were run, in {over}. This is a promise "
             "of its own, with its own δ; it says nothing about other configurations."
         )
-        return f"{claim} {self.condition}".rstrip()
+        return " ".join(filter(None, [claim, self.beside, self.condition]))
 
     def _point(self, family: UtilityFamily, time_s: float) -> FamilyPoint:
         answer = self.under(family.member(time_s))
@@ -292,7 +282,7 @@ class SolutionWhatIf(WhatIf):
         super().__init__(scales[NUMBERS].runs, shares, **facts)
         self._scales = scales
         self._of_scale = {
-            name: UtilityBands(scale.runs, shares / len(scales), self.population)
+            name: KnownBands(scale.runs, shares / len(scales), self.population)
             for name, scale in scales.items()
         }
 
@@ -333,7 +323,7 @@ def whatif(
         if growing
         else equal_shares(delta, len(given))
     )
-    return WhatIf(given, shares, delta=delta, population=population)
+    return WhatIf([KnownRuns(each, each) for each in given], shares, delta=delta, population=population)
 
 
 def whatif_known(store: StoreReader, evidence: LiveEvidence) -> WhatIf:
@@ -343,16 +333,7 @@ def whatif_known(store: StoreReader, evidence: LiveEvidence) -> WhatIf:
         store: The run.
         evidence: Its runs; those that came after it was filled do not count.
     """
-    arrays = evidence.arrays
-
-    def known(record: ConfigurationRecord) -> CensoredRuns:
-        if record.index >= len(arrays.base):
-            return _counting(np.zeros(0), np.zeros(0), record.first_position)
-        start = int(arrays.base[record.index])
-        cells = slice(start, start + int(arrays.room[record.index]))
-        return _counting(arrays.runtime_s[cells], arrays.known_s[cells], record.first_position)
-
-    return _from_store(store, None, known)
+    return _from_store(store, None, known_to(evidence))
 
 
 def whatif_run(run: StoreReader | Path | str, *, delta: float | None = None) -> WhatIf:
@@ -374,7 +355,7 @@ def whatif_run(run: StoreReader | Path | str, *, delta: float | None = None) -> 
 def _from_store(
     store: StoreReader,
     delta: float | None,
-    known: Callable[[ConfigurationRecord], CensoredRuns] | None = None,
+    known: Callable[[ConfigurationRecord], KnownRuns] | None = None,
 ) -> WhatIf:
     configurations = store.configurations()
     if not configurations:
@@ -386,27 +367,13 @@ def _from_store(
         population=_listed_instances(store.snapshot.scenario),
         assignments=[record.assignment for record in configurations],
         condition=condition_of(store, any_utility=True),
+        beside=_beside(store, configurations),
     )
-    sharing = _sharing_runs(configurations)
+    sharing = sharing_runs(configurations)
     if store.snapshot.scenario.get("quality") is not None:
         return SolutionWhatIf(measured(store, sharing), shares, **facts)
-    known = _settled(store.runs()) if known is None else known
+    known = stored(store.runs()) if known is None else known
     return WhatIf([known(record) for record in sharing], shares, **facts)
-
-
-def _sharing_runs(configurations: Sequence[ConfigurationRecord]) -> list[ConfigurationRecord]:
-    """The same, where a random draw that repeats one that was given or drawn goes by the number of that one.
-
-    A draw is never run anew, and what is known of the first is known of it, too.
-    """
-    first: dict[Assignment, int] = {}
-    found = []
-    for record in configurations:
-        number = record.index
-        if record.origin in _BEFOREHAND:
-            number = first.setdefault(Assignment(record.assignment), number)
-        found.append(replace(record, index=number) if record.origin is StoredOrigin.RANDOM else record)
-    return found
 
 
 class _Facts(TypedDict):
@@ -416,6 +383,19 @@ class _Facts(TypedDict):
     population: int
     assignments: Sequence[Mapping[str, Any]]
     condition: str
+    beside: str
+
+
+def _beside(store: StoreReader, configurations: Sequence[ConfigurationRecord]) -> str:
+    """Why the ε of the run itself is smaller under its own utility, as a rule."""
+    last = store.last_progress()
+    reasons = ["proves it for one utility only"]
+    if last is not None and last.progress.gamma is not None:
+        reasons.append("leaves out a share γ of all configurations")
+    if any(record.origin.searched for record in configurations):
+        reasons.append("need not rule out what search has tried and dropped")
+    listed = " and ".join(filter(None, [", ".join(reasons[:-1]), reasons[-1]]))
+    return f"Under the utility of the run its own ε is usually smaller: the run {listed}."
 
 
 def _listed_instances(scenario: Mapping[str, Any]) -> int:
@@ -436,7 +416,7 @@ def _shares(
     """
     sessions = store.sessions()
     procedure: Mapping[str, Any] = sessions[0].settings.get("procedure", {}) if sessions else {}
-    proposed = np.array([record.origin not in _BEFOREHAND for record in configurations])
+    proposed = np.array([record.origin not in BEFOREHAND for record in configurations])
     size = _fixed_size(procedure)
     if size is not None:
         return set_shares(delta, size, proposed.tolist())
@@ -455,48 +435,3 @@ def _fixed_size(procedure: Mapping[str, Any]) -> int | None:
         return None
     growth, configurations = procedure.get("growth"), procedure.get("configurations")
     return ProcedureSpec(name, growth=growth, configurations=configurations).fixed_size
-
-
-class _Seen:
-    """What is known of the runtimes of one configuration, by position; in as little memory as that takes."""
-
-    __slots__ = ("runtimes_s", "watched_s")
-
-    def __init__(self) -> None:
-        self.runtimes_s = array("d")
-        self.watched_s = array("d")
-
-    def take(self, position: int, told: PairRuntime) -> None:
-        """Add what one run told."""
-        missing = position + 1 - len(self.watched_s)
-        if missing > 0:
-            self.runtimes_s.extend(repeat(math.inf, missing))
-            self.watched_s.extend(repeat(0.0, missing))
-        known = PairRuntime(self.runtimes_s[position], self.watched_s[position]).then(told)
-        self.runtimes_s[position], self.watched_s[position] = known.runtime_s, known.watched_s
-
-
-def _counting(
-    runtimes_s: NDArray[np.float64], watched_s: NDArray[np.float64], first_position: int
-) -> CensoredRuns:
-    """The runs that count: from the first position on, up to the first that was never run."""
-    seen = np.isfinite(runtimes_s) | (watched_s > 0)
-    gaps = np.flatnonzero(~seen[first_position:])
-    end = first_position + int(gaps[0]) if gaps.size else seen.size
-    cells = slice(first_position, end)
-    finished = np.isfinite(runtimes_s[cells])
-    return CensoredRuns(np.where(finished, runtimes_s[cells], watched_s[cells]), finished, first_position)
-
-
-def _settled(records: Iterable[RunRecord]) -> Callable[[ConfigurationRecord], CensoredRuns]:
-    """What is known of the runtimes of each configuration."""
-    known: defaultdict[int, _Seen] = defaultdict(_Seen)
-    for record in records:
-        request = record.request
-        known[request.configuration].take(request.position, PairRuntime.of(request, record.outcome))
-
-    def counting(record: ConfigurationRecord) -> CensoredRuns:
-        seen = known[record.index]
-        return _counting(np.array(seen.runtimes_s), np.array(seen.watched_s), record.first_position)
-
-    return counting

@@ -85,8 +85,18 @@ def _reason(points: list[Progress], limits: Limits) -> str:
 
 
 def test_the_reason_is_the_instances_where_all_are_used():
-    limits = Limits(answer=Estimate(1, 40, 0.5, 0.5, 0.4, 0.6), instances=40)
+    limits = Limits(answer=Estimate(1, 40, 0.5, 0.5, 0.3, 0.7), instances=40)
     assert "all 40 instances" in _reason(trajectory(0.0), limits)
+    one = Limits(answer=Estimate(1, 1, 0.5, 0.5, 0.1, 0.9), instances=1)
+    assert "on the one instance there is: more" in _reason(trajectory(0.0), one)
+
+
+def test_the_reason_is_not_the_instances_where_the_answer_is_known_exactly():
+    """On a list it is then the others that are open, and more runs of them lower ε."""
+    limits = Limits(answer=Estimate(1, 40, 0.95, 0.95, 0.95, 0.95), instances=40)
+    assert "5 configurations are not ruled out" in _reason(trajectory(0.0), limits)
+    stopped = Limits(answer=Estimate(1, 40, 0.2, 0.8, 0.2, 0.8), instances=40)
+    assert "largest captime" in _reason(trajectory(0.0), stopped)
 
 
 def test_the_reason_is_the_captime_where_stopped_runs_hide_much():

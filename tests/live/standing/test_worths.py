@@ -49,6 +49,31 @@ def test_runs_after_a_gap_do_not_count():
     assert estimate(evidence_of(runs), record(), 1, Sharing(0.05)).runs == 2
 
 
+def test_on_a_list_runs_beyond_a_gap_count_in_the_mean_and_in_what_is_certain():
+    """Nominees meet the default along orders of their own, which leaves gaps in the common one."""
+    runs = [finished(0, 2.0), *(finished(position, 9.0) for position in range(2, 36))]
+    found = estimate(evidence_of(runs, 40), record(), 1, Sharing(0.05, population=40))
+    total = 0.8 + 34 * 0.1
+    assert (found.runs, found.beyond) == (35, 0)
+    assert found.mean == pytest.approx(total / 35)
+    assert found.low >= total / 40 - 1e-9
+    assert found.high <= (total + 5) / 40 + 1e-9
+
+
+def test_on_a_list_instances_without_a_run_are_worth_no_more_than_an_answer_at_once():
+    evidence = LiveEvidence(parse_utility("piecewise(0s:0.5, 10s:0)"), 40)
+    evidence.tell(RunRequest(0, 3, 100.0), RunOutcome(RunStatus.FINISHED, 10.0))
+    assert estimate(evidence, record(), 1, Sharing(0.05, population=40)).high == pytest.approx(39 * 0.5 / 40)
+
+
+def test_in_a_sample_the_text_says_what_the_mean_is_over():
+    runs = [finished(0, 2.0), finished(1, 2.0), finished(3, 9.0)]
+    found = estimate(evidence_of(runs), record(), 1, Sharing(0.05))
+    assert (found.mean, found.runs, found.beyond) == (pytest.approx(0.8), 2, 1)
+    assert found.instances() == "the first 2 instances of its order; 1 beyond a gap do not count yet"
+    assert estimate(evidence_of(runs), record(), 1, Sharing(0.05, population=9)).instances() == "3 instances"
+
+
 def test_a_proposal_counts_from_its_first_fresh_instance_on():
     runs = [finished(0, 0.0), finished(1, 0.0), finished(2, 10.0)]
     found = estimate(evidence_of(runs), record(origin=StoredOrigin.MODEL, first=2), 1, Sharing(0.05))
@@ -127,6 +152,19 @@ def _misses(spread: float, rng: np.random.Generator, trials: int = 400) -> int:
             wrong |= not low <= truth <= high
         missed += wrong
     return missed
+
+
+def test_intervals_on_a_list_hold_where_runs_leave_gaps():
+    """Runs are made along the common order and, by a choice that looks at them, at any other place."""
+    rng, missed = np.random.default_rng(7), 0
+    for _ in range(200):
+        runtimes_s = rng.uniform(0, 10, 30)
+        truth = float(np.mean(1 - runtimes_s / 10))
+        hardest = np.argsort(runtimes_s)[::-1][:12]
+        evidence = evidence_of([finished(at, runtimes_s[at]) for at in {*range(8), *hardest.tolist()}], 30)
+        found = estimate(evidence, record(), 1, Sharing(0.2, population=30, configurations=1))
+        missed += not found.low - 1e-9 <= truth <= found.high + 1e-9
+    assert missed <= 40
 
 
 def test_intervals_hold_for_the_configuration_that_looks_best():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from utilitune.domain import Progress, Promise
+    from utilitune.live.standing.entered import Entered
 
 _MOST_PARAMETERS = 6
 _LONGEST_WORD = 60
@@ -57,15 +58,19 @@ def spent(progress: Progress) -> str:
     return f"{time_passed(progress.total_time_s)} in {counted(progress.runs, 'run')}"
 
 
-def compared(progress: Progress, tried: int | None = None) -> str:
+def compared(progress: Progress, entered: Entered | None = None) -> str:
     """How many configurations the promise compares with the answer, and how many of them may be the best.
 
     Args:
-        progress: Where the procedure stands.
-        tried: How many configurations were run at all; some need no run to be compared.
+        progress: Where the procedure stands; it counts a configuration that was drawn twice twice.
+        entered: How many different ones take part, and how many were run, where that is known.
     """
-    some = "" if tried is None or tried >= progress.configurations else f"{tried:,} of them run, "
-    return f"{counted(progress.configurations, 'configuration')}, {some}{progress.alive:,} not ruled out"
+    if entered is None:
+        return f"{counted(progress.configurations, 'configuration')}, {progress.alive:,} not ruled out"
+    number = min(progress.configurations, entered.compared)
+    some = "" if entered.tried >= number else f"{entered.tried:,} of them run, "
+    search = f"; search has tried {entered.searched:,}" if entered.searched else ""
+    return f"{counted(number, 'configuration')}, {some}{min(number, progress.alive):,} not ruled out{search}"
 
 
 def counted(number: int, what: str) -> str:

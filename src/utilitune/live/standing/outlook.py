@@ -139,13 +139,16 @@ def _reason(recent: Sequence[Progress], limits: Limits) -> str:
     """Why ε stands still: the first of the usual causes that the facts show."""
     first, last = recent[0], recent[-1]
     answer = limits.answer
-    if answer is not None and limits.instances and answer.runs >= limits.instances:
-        return (
-            f"ε has stopped falling because the answer has been run on all {limits.instances} instances: "
-            "more instances would lower it."
-        )
     uncertain = 0.0 if answer is None else answer.seen_high - answer.seen_low
-    if uncertain >= max(_NOTICEABLE, last.epsilon / 3):
+    much = max(_NOTICEABLE, last.epsilon / 3)
+    if answer is not None and limits.instances and answer.runs >= limits.instances:
+        used = f"all {limits.instances} instances" if limits.instances > 1 else "the one instance there is"
+        if answer.high - answer.low - uncertain >= much:  # else others are open, or runs that were stopped
+            return (
+                f"ε has stopped falling because the answer has been run on {used}: more instances would "
+                "lower it."
+            )
+    if uncertain >= much:
         return (
             f"ε has stopped falling because {uncertain:.2g} of the answer's mean utility hangs on runs that "
             "were stopped: a larger largest captime would show what they are worth."

@@ -10,6 +10,7 @@ import numpy as np
 
 from utilitune.domain import rounded_up
 from utilitune.domain.stopping import INSTANCES_EXHAUSTED
+from utilitune.live.standing.entered import Entered
 from utilitune.live.standing.failures import Failures, failures_of
 from utilitune.live.standing.outlook import Limits, Outlook, outlook_of
 from utilitune.live.standing.terms import epsilon_in_quality, epsilon_in_time
@@ -55,7 +56,7 @@ class Standing:
         epsilon_means: ε in the user's own terms; empty where it means nothing yet.
         outlook: What more time would bring; None as long as nobody can tell.
         failures: Failed runs with what they have in common.
-        tried: How many configurations have been run at all.
+        entered: How many configurations take part in the proof, and how many were run; None if unknown.
     """
 
     answer: Estimate
@@ -64,7 +65,7 @@ class Standing:
     epsilon_means: str
     outlook: Outlook | None
     failures: tuple[Failures, ...]
-    tried: int = 0
+    entered: Entered | None = None
 
     def utilities(self) -> str:
         """How good the answer and the default are, in words."""
@@ -76,13 +77,18 @@ class Standing:
         """The proved gain over the default in words; empty where there is nothing to say."""
         if self.proved_gain is None or self.answer.configuration == self.default.configuration:
             return ""
-        apart = self.answer.low - self.default.high
-        if self.proved_gain <= 0 < apart:
+        apart = _rounded_down(self.answer.low - self.default.high)
+        if float(apart) <= max(0.0, float(_rounded_down(self.proved_gain))):
+            return gain_in_words(self.proved_gain)
+        if self.proved_gain <= 0:
             return (
-                f"better than the default by at least {_rounded_down(apart)}, because the two intervals do "
-                "not meet; no part of the promise yet"
+                f"better than the default by at least {apart}, because the two intervals do not meet; "
+                "no part of the promise yet"
             )
-        return gain_in_words(self.proved_gain)
+        return (
+            f"{gain_in_words(self.proved_gain)}; by at least {apart}, because the two intervals are that far "
+            "apart, which is no part of the promise yet"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -93,7 +99,7 @@ class Standing:
             "epsilon_means": self.epsilon_means,
             "outlook": None if self.outlook is None else self.outlook.to_dict(),
             "failures": [each.to_dict() for each in self.failures],
-            "tried": self.tried,
+            **({} if self.entered is None else self.entered._asdict()),
         }
 
 
@@ -151,7 +157,7 @@ def standing_of(
         epsilon_means=epsilon_means(task, evidence, best, epsilon),
         outlook=None if _is_exhausted(sessions) else outlook_of([*points, progress], limits),
         failures=failures_of(store, records, task.training.name),
-        tried=len(store.runs_each()),
+        entered=Entered.of(store, records),
     )
 
 

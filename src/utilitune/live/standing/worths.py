@@ -9,9 +9,13 @@ configurations share δ instead, random draws and the others half and half: numb
 weight that `wager` gives to draws, half of it for each end. All intervals of a run hold together with
 probability 1 − δ. This δ is a second one, beside that of the promise: an interval is no part of the promise.
 
-A configuration that was proposed because of outcomes on the very instances it is judged on has no such
-interval on a list of instances. For it only what is certain counts: instances it was not run on may be worth
-anything from 0 to 1.
+On a list of instances something is certain besides, without any δ: every run there is counts, and instances
+without a run may be worth anything. An interval is never wider than that, and the mean shown is that of all
+runs. Bets need the instances in their order without gaps (docs/theory.md, section 3.5). So where instances
+are a sample, runs beyond the first gap do not count, and `text` and `instances` say what does.
+
+A configuration that was proposed because of outcomes on the very instances it is judged on can make no such
+bets. For it only what is certain counts.
 """
 
 from __future__ import annotations
@@ -41,11 +45,13 @@ class Estimate:
 
     Attributes:
         configuration: Its number.
-        runs: How many instances count: from its first one on, up to the first it has not been run on.
+        runs: How many instances count: on a list all it was run on; else from its first one on, up to the
+            first it has not been run on.
         seen_low: Mean of X over them; 0 without runs.
         seen_high: Mean of Y over them; equal to `seen_low` where no run was stopped; 1 without runs.
         low: Lower end of the interval.
         high: Upper end of the interval.
+        beyond: On how many further instances it was run that do not count yet.
     """
 
     configuration: int
@@ -54,6 +60,7 @@ class Estimate:
     seen_high: float
     low: float
     high: float
+    beyond: int = 0
 
     @property
     def mean(self) -> float | None:
@@ -65,6 +72,13 @@ class Estimate:
         if self.mean is None:
             return "not run yet"
         return f"{self.mean:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+    def instances(self) -> str:
+        """What the mean is over, in words."""
+        over = f"{self.runs:,} instance{'' if self.runs == 1 else 's'}"
+        if not self.beyond:
+            return over
+        return f"the first {over} of its order; {self.beyond:,} beyond a gap do not count yet"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -144,20 +158,26 @@ def fill(evidence: LiveEvidence, store: StoreReader, configurations: Iterable[in
 
 
 def seen(
-    evidence: LiveEvidence, record: ConfigurationRecord
+    evidence: LiveEvidence, record: ConfigurationRecord, *, everywhere: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """X and Y of the runs that count for a configuration, in the order of instances.
 
     Those up to the first gap; of one that was chosen by outcomes all, as only their sum is made use of.
+
+    Args:
+        evidence: The runs.
+        record: The configuration.
+        everywhere: Whether runs beyond a gap, and those before its first position, are wanted as well.
     """
     arrays = evidence.arrays
     if record.index >= len(arrays.base):
         return np.zeros(0), np.zeros(0)
     start = int(arrays.base[record.index])
-    cells = slice(start + record.first_position, start + int(arrays.room[record.index]))
+    first = 0 if everywhere else record.first_position
+    cells = slice(start + first, start + int(arrays.room[record.index]))
     runtime_s, watched_s, value = arrays.runtime_s[cells], arrays.known_s[cells], arrays.utility[cells]
     known = np.isfinite(runtime_s) | (watched_s > 0)
-    if not is_chosen_by_outcomes(record):
+    if not everywhere and not is_chosen_by_outcomes(record):
         known = np.logical_and.accumulate(known)
     finished, value = np.isfinite(runtime_s[known]), value[known]
     if arrays.least.shape[1]:  # what a run is worth so far, and can be worth at the most, was kept
@@ -177,23 +197,26 @@ def estimate(evidence: LiveEvidence, record: ConfigurationRecord, number: int, s
         number: Its number among those of its kind, see `kind_numbers`.
         sharing: How δ is shared.
     """
-    least, most = seen(evidence, record)
+    row, everything = seen(evidence, record), seen(evidence, record, everywhere=True)
+    least, most = everything if sharing.population else row
     if not least.size:
-        return Estimate(record.index, 0, 0.0, 1.0, 0.0, 1.0)
-    low, high = (
-        _certain(least, most, sharing.population)
-        if is_chosen_by_outcomes(record)
-        else _proved(least, most, record.first_position, sharing, sharing.share(number))
-    )
-    return Estimate(record.index, least.size, float(least.mean()), float(most.mean()), low, high)
+        return Estimate(record.index, 0, 0.0, 1.0, 0.0, 1.0, everything[0].size)
+    low, high = _certain(least, most, sharing.population, float(evidence.utility(0.0)))
+    if row[0].size and not is_chosen_by_outcomes(record):
+        proved = _proved(*row, record.first_position, sharing, sharing.share(number))
+        low, high = max(low, proved[0]), min(high, proved[1])
+    means, beyond = (float(least.mean()), float(most.mean())), everything[0].size - least.size
+    return Estimate(record.index, least.size, *means, low, max(low, high), beyond)
 
 
-def _certain(least: NDArray[np.float64], most: NDArray[np.float64], population: int) -> tuple[float, float]:
-    """What is sure without any probability: nothing about instances that were not run."""
+def _certain(
+    least: NDArray[np.float64], most: NDArray[np.float64], population: int, top: float
+) -> tuple[float, float]:
+    """What is sure without any probability: instances that were not run may be worth 0, or u(0)."""
     if not population:
         return 0.0, 1.0
     left = max(0, population - least.size)
-    return float(least.sum()) / population, min(1.0, (float(most.sum()) + left) / population)
+    return float(least.sum()) / population, min(1.0, (float(most.sum()) + left * top) / population)
 
 
 def _proved(

@@ -63,7 +63,10 @@ U.heroNumbers = ({ standing, promise, progress, elapsed_s: elapsed, events }) =>
     tiles.append(U.tile("δ: chance that the promise fails", `${U.number(100 * promise.delta)} %`, "at most"));
   }
   tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs${progress.of_use ? ` (${progress.of_use} of it of use)` : ""}, ${U.time(elapsed)} on the clock`));
-  tiles.append(U.tile("configurations compared", U.count(progress.configurations), promise.refusal ? "" : `${standing.tried < progress.configurations ? `${U.count(standing.tried)} of them run, ` : ""}${U.count(progress.alive)} not ruled out`));
+  const compared = promise.refusal ? progress.configurations : Math.min(progress.configurations, standing.compared ?? progress.configurations);
+  const tried = standing.tried < compared ? `${U.count(standing.tried)} of them run, ` : "";
+  const searched = standing.searched ? `; search has tried ${U.count(standing.searched)}` : "";
+  tiles.append(U.tile("configurations compared", U.count(compared), promise.refusal ? "" : `${tried}${U.count(Math.min(compared, progress.alive))} not ruled out${searched}`));
   const outlook = standing.outlook && standing.outlook.sentence;
   const warnings = [promise.note, ...standing.failures.map((each) => `Failures: ${each.sentence}.`), ...events.filter((event) => event.kind === "warning").map((event) => event.text)];
   return [tiles, ...(outlook && !promise.refusal ? [U.el("div", { class: "note", text: outlook })] : []),
