@@ -13,14 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+    from benchmarks.audit.verdict import Verdict
 
 DELTA = 0.1
 SOLUTION_DELTA = 0.2
 MANY = 2000
 POSITIONS = 150
+MANY_POSITIONS = 1500
+"""Enough for the wide bounds of the paper."""
 SHORT_LISTS = (1, 2, 3, 12, 40)
-NAIVE_LISTS = (60, 120)
-"""Lists that are long enough for all of Naive's runs."""
+PHASED_POSITIONS = 600
+LONG_LISTS = (700, 1500)
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Cell:
 
     procedure: str
     setting: str
-    search: Callable[[np.random.Generator], bool]
+    search: Callable[[np.random.Generator], Verdict | bool]
     searches: int = MANY
     limit: float = DELTA
     piece: int = 100
@@ -49,14 +52,17 @@ class Cell:
         return f"{self.procedure}: {self.setting}"
 
 
-def _any_fixed(generator: np.random.Generator, procedure: str) -> worlds.World:
-    names = [name for name in sorted(worlds.FIXED) if procedure != "naive" or name != "stopped early"]
-    return worlds.FIXED[names[int(generator.integers(len(names)))]](generator, POSITIONS)
+def _kinds(procedure: str) -> dict[str, Callable[..., worlds.World]]:
+    """The worlds of a fixed set; Naive runs all to the end."""
+    kinds = worlds.FIXED if procedure == "wager" else worlds.WIDE
+    return {name: kind for name, kind in kinds.items() if procedure != "naive" or name != "stopped early"}
 
 
-def _fixed(procedure: str) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
-        world = _any_fixed(generator, procedure)
+def _fixed(procedure: str) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
+        kinds = _kinds(procedure)
+        name = sorted(kinds)[int(generator.integers(len(kinds)))]
+        world = kinds[name](generator, POSITIONS if procedure == "wager" else MANY_POSITIONS)
         rows = len(world.worth)
         return searches.engine_search(
             world, searches.specification(procedure, rows, delta=DELTA, growth="fixed")
@@ -65,12 +71,10 @@ def _fixed(procedure: str) -> Callable[[np.random.Generator], bool]:
     return search
 
 
-def _listed(procedure: str) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
-        sizes = NAIVE_LISTS if procedure == "naive" else SHORT_LISTS
-        world = worlds.listed_of(sizes)(generator, 0)
-        while procedure == "naive" and world.cutoff_s < worlds.LIMIT_S:
-            world = worlds.listed_of(sizes)(generator, 0)
+def _listed(procedure: str) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
+        sizes = SHORT_LISTS if procedure == "wager" else LONG_LISTS
+        world = worlds.listed_of(sizes, _kinds(procedure))(generator)
         spec = searches.specification(
             procedure, len(world.worth), delta=DELTA, growth="fixed", population="finite"
         )
@@ -79,18 +83,20 @@ def _listed(procedure: str) -> Callable[[np.random.Generator], bool]:
     return search
 
 
-def _growing(procedure: str, world: str, **settings: object) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
-        made = worlds.GROWING[world](generator, POSITIONS)
+def _growing(procedure: str, world: str, **settings: object) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
+        in_phases = settings.get("growth") != "adaptive"
+        made = worlds.GROWING[world](generator, PHASED_POSITIONS if in_phases else POSITIONS)
         spec = searches.specification(procedure, len(made.worth), delta=DELTA, **settings)
         return searches.engine_search(made, spec)
 
     return search
 
 
-def _growing_list(procedure: str, **settings: object) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
-        made = worlds.growing_list(generator, int(generator.choice(SHORT_LISTS)))
+def _growing_list(procedure: str, **settings: object) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
+        sizes = SHORT_LISTS if procedure == "wager" else LONG_LISTS
+        made = worlds.growing_list(generator, int(generator.choice(sizes)))
         spec = searches.specification(
             procedure, len(made.worth), delta=DELTA, population="finite", **settings
         )
@@ -99,8 +105,8 @@ def _growing_list(procedure: str, **settings: object) -> Callable[[np.random.Gen
     return search
 
 
-def _announced(*, finite: bool) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
+def _announced(*, finite: bool) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
         kinds = sorted(worlds.GROWING)
         made = (
             worlds.growing_list(generator, int(generator.choice(SHORT_LISTS)))
@@ -118,8 +124,8 @@ def _announced(*, finite: bool) -> Callable[[np.random.Generator], bool]:
     return search
 
 
-def _proposals(*, finite: bool) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
+def _proposals(*, finite: bool) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
         make = worlds.growing_list if finite else worlds.even_space
         made = make(generator, 40 if finite else POSITIONS)
         population = "finite" if finite else "infinite"
@@ -133,65 +139,61 @@ def _proposals(*, finite: bool) -> Callable[[np.random.Generator], bool]:
 
 def _chosen(
     size: int, *, finite: bool, nominees: int = 6, listed: bool = False
-) -> Callable[[np.random.Generator], bool]:
+) -> Callable[[np.random.Generator], Verdict]:
     return lambda generator: nominating.chosen_search(
         generator, DELTA, size, finite=finite, nominees=nominees, listed=listed
     )
 
 
-def _solutions(kind: solutions.Kind, procedure: str) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
+def _solutions(kind: solutions.Kind, procedure: str) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
         world = list(solutions.WORLDS)[int(generator.integers(len(solutions.WORLDS)))]
         return solutions.solution_search(generator, kind, world, procedure, SOLUTION_DELTA)
 
     return search
 
 
-def _any_answer(*, finite: bool, fixed: bool) -> Callable[[np.random.Generator], bool]:
+def _any_answer(*, finite: bool, fixed: bool) -> Callable[[np.random.Generator], Verdict]:
     return lambda generator: choosing.any_answer_search(generator, DELTA, finite=finite, fixed=fixed)
 
 
 def _live(
-    kind: Callable[..., bool], procedure: str, *, finite: bool, **settings: object
-) -> Callable[[np.random.Generator], bool]:
+    kind: Callable[..., Verdict], procedure: str, *, finite: bool, **settings: object
+) -> Callable[[np.random.Generator], Verdict]:
     return lambda generator: kind(generator, procedure, DELTA, finite=finite, **settings)
 
 
-def _whatif(*, finite: bool) -> Callable[[np.random.Generator], bool]:
-    def search(generator: np.random.Generator) -> bool:
-        if finite:
-            world = worlds.listed_of((3, 12, 40))(generator, 0)
-        else:
-            make = (worlds.one_better, worlds.near_ties, worlds.rarely_good)[int(generator.integers(3))]
-            world = make(generator, 250)
-        return searches.whatif_search(world, DELTA, generator, finite=finite)
+def _whatif(*, finite: bool) -> Callable[[np.random.Generator], Verdict]:
+    def search(generator: np.random.Generator) -> Verdict:
+        positions = int(generator.choice([40, 120, 400])) if finite else 600
+        return searches.whatif_search(worlds.lasting(generator, positions), DELTA, finite=finite)
 
     return search
 
 
-def _evaluation(pairs: int) -> Callable[[np.random.Generator], bool]:
-    return lambda generator: searches.evaluation_search(
-        generator, pairs, float(generator.choice([0.45, 0.3]))
-    )
+def _evaluation(pairs: int, gain: float) -> Callable[[np.random.Generator], Verdict]:
+    return lambda generator: searches.evaluation_search(generator, pairs, gain, 1.0)
 
 
 def _recorded() -> list[Cell]:
     in_phases = {"growth": "phases", "schedule": searches.SCHEDULE, "phases": 3}
     adaptive = {"growth": "adaptive", "proposals": 0.0}
-    cells = [Cell(name, "fixed set", _fixed(name)) for name in ("wager", "oup", "up", "naive")]
-    cells += [Cell(name, "fixed set, list", _listed(name)) for name in ("wager", "oup", "up", "naive")]
+    cells = [Cell("wager", "fixed set", _fixed("wager")), Cell("wager", "fixed set, list", _listed("wager"))]
+    for name in ("oup", "up", "naive"):
+        cells.append(Cell(name, "fixed set, many instances", _fixed(name)))
+        cells.append(Cell(name, "fixed set, long list", _listed(name)))
     for world in worlds.GROWING:
         cells += [
             Cell("wager", f"growing, {world}", _growing("wager", world, **adaptive)),
-            Cell("wager", f"growing in phases, {world}", _growing("wager", world, **in_phases)),
-            Cell("coup", f"growing, {world}", _growing("coup", world)),
+            Cell("wager", f"growing in three phases, {world}", _growing("wager", world, **in_phases)),
+            Cell("coup", f"growing in three phases, {world}", _growing("coup", world)),
         ]
     cells += [
         Cell("wager", "growing, list", _growing_list("wager", **adaptive)),
-        Cell("wager", "growing in phases, list", _growing_list("wager", **in_phases)),
-        Cell("coup", "growing, list", _growing_list("coup")),
-        Cell("wager", "growing, γ announced", _announced(finite=False)),
-        Cell("wager", "growing, γ announced, list", _announced(finite=True)),
+        Cell("wager", "growing in three phases, list", _growing_list("wager", **in_phases)),
+        Cell("coup", "growing in three phases, long list", _growing_list("coup")),
+        Cell("wager", "growing, γ announced beforehand", _announced(finite=False)),
+        Cell("wager", "growing, γ announced beforehand, list", _announced(finite=True)),
         Cell("wager", "proposals", _proposals(finite=False), piece=20),
         Cell("wager", "proposals, list", _proposals(finite=True), piece=20),
         Cell("wager", "nominees, list", _chosen(300, finite=True)),
@@ -200,10 +202,11 @@ def _recorded() -> list[Cell]:
         Cell("wager", "repeated draws, nine configurations, list", _chosen(9, finite=True, nominees=0)),
         Cell("wager", "listed space, twelve configurations", _chosen(12, finite=False, listed=True)),
         Cell("wager", "listed space, twelve configurations, list", _chosen(12, finite=True, listed=True)),
-        Cell("whatif", "every utility at once", _whatif(finite=False)),
-        Cell("whatif", "every utility at once, list", _whatif(finite=True)),
-        Cell("evaluate", "8 test instances", _evaluation(8), limit=0.05),
-        Cell("evaluate", "50 test instances", _evaluation(50), limit=0.05),
+        Cell("whatif", "every deadline at once", _whatif(finite=False)),
+        Cell("whatif", "every deadline at once, list", _whatif(finite=True)),
+        Cell("evaluate", "coins, 8 test instances", _evaluation(8, 1.0), limit=0.05),
+        Cell("evaluate", "coins, 50 test instances", _evaluation(50, 1.0), limit=0.05),
+        Cell("evaluate", "rare losses, 50 test instances", _evaluation(50, 0.2), limit=0.05),
     ]
     for finite, place in ((True, ", list"), (False, "")):
         for fixed, kind in ((True, "fixed set"), (False, "growing")):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from benchmarks.audit.nominating import Task
 from benchmarks.audit.searches import TOLERANCE, moments
+from benchmarks.audit.verdict import NOTHING_SEEN, Verdict
 from benchmarks.audit.worlds import COIN
 
 from utilitune import RuntimeMatrix
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from utilitune.domain import Progress
+    from utilitune.domain import Promise
     from utilitune.procedures.evidence import Evidence
     from utilitune.utility import Utility
 
@@ -85,17 +86,21 @@ class Asking:
         self._lucky = np.argsort(-utility(self.task.runtimes_s[:, :SHAPED]).mean(axis=1), kind="stable")
         self._entropy = str(generator.integers(2**62))
 
-    def fails(self) -> bool:
+    def fails(self) -> Verdict:
         """Whether anything that is said of any configuration is ever false."""
+        verdict = NOTHING_SEEN
         for rounds in moments()[::3]:
             halt = self._go_on(rounds)
-            if any(self._false(self.engine.progress_of(row)) for row in dict.fromkeys(self._rows)):
-                return True
-            if halt is Halt.DONE:
-                return False
+            said = [self.engine.progress_of(row) for row in dict.fromkeys(self._rows)]
+            failed = any(self._false(each.promise, each.best_index) for each in said)
+            worst = min((each.best_index for each in said), key=lambda row: self.task.worth[row])
+            boldest = min((each.promise for each in said), key=lambda promise: promise.epsilon)
+            verdict |= Verdict(failed, self._false(boldest, worst))
+            if failed or halt is Halt.DONE:
+                break
             if not self._fixed and rounds > 10 * (self._nominated + 1) and self._nominated < SHAPED:
                 self._nominate()
-        return False
+        return verdict
 
     def _go_on(self, rounds: int) -> Halt:
         engine, size = self.engine, len(self.task.worth)
@@ -121,10 +126,10 @@ class Asking:
         if self._nominated % 3 == 1:
             self.engine.ask_about(arm)
 
-    def _false(self, progress: Progress) -> bool:
-        """Whether what is proved of a configuration is not so, about the best or about the default."""
-        worth, promise = self.task.worth, progress.promise
-        mine = worth[progress.best_index]
+    def _false(self, promise: Promise, row: int) -> bool:
+        """Whether what is promised is not so of a configuration, about the best or about the default."""
+        worth = self.task.worth
+        mine = worth[row]
         if promise.gain is not None and mine < worth[0] + promise.gain - TOLERANCE:
             return True
         if promise.epsilon >= 1 or (promise.gamma is not None and promise.gamma >= 1):
@@ -137,6 +142,6 @@ class Asking:
 
 def any_answer_search(
     generator: np.random.Generator, delta: float, *, finite: bool, fixed: bool = False
-) -> bool:
+) -> Verdict:
     """Whether anything said of any configuration of one search is ever false."""
     return Asking(generator, delta, finite=finite, fixed=fixed).fails()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.audit.footprints import digest_of, watched
+from benchmarks.audit.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -30,10 +31,19 @@ _WATCHED_LATER = 1
 
 @dataclass(frozen=True)
 class Count:
-    """How many of how many searches promised too much."""
+    """How many of how many searches promised too much.
+
+    Attributes:
+        searches: How many searches.
+        failures: How many promised too much.
+        tried: Of how many it is known whether the worst answer would have been caught.
+        caught: In how many of these it would have been.
+    """
 
     searches: int = 0
     failures: int = 0
+    tried: int = 0
+    caught: int = 0
 
     def interval(self) -> tuple[float, float]:
         """Clopper and Pearson's 99 % interval for the share that fails."""
@@ -44,7 +54,12 @@ class Count:
         return low, float(beta.ppf(1 - tail, k + 1, n - k)) if k < n else 1.0
 
     def __add__(self, other: Count) -> Count:
-        return Count(self.searches + other.searches, self.failures + other.failures)
+        return Count(
+            self.searches + other.searches,
+            self.failures + other.failures,
+            self.tried + other.tried,
+            self.caught + other.caught,
+        )
 
 
 NOTHING = Count()
@@ -76,7 +91,8 @@ class Ledger:
                 self._known[code] = digest_of(piece["modules"]) == code
                 self._modules[code] = piece["modules"]
                 return
-            count = Count(piece["searches"], piece["failures"])
+            told = (piece.get(name, 0) for name in ("searches", "failures", "tried", "caught"))
+            count = Count(*told)
             if self._known[code]:
                 self._present.setdefault(piece["cell"], {})[piece["first"]] = count
                 self._code[piece["cell"], piece["first"]] = code
@@ -108,9 +124,9 @@ class Ledger:
             if rest:
                 yield range(rest[0], rest[-1] + 1)
 
-    def add(self, cell: Cell, piece: range, failures: int, modules: Collection[str]) -> None:
+    def add(self, cell: Cell, piece: range, count: Count, modules: Collection[str]) -> None:
         """Keep what a piece gave, and the modules that it used."""
-        count, code = Count(len(piece), failures), digest_of(modules)
+        code = digest_of(modules)
         self._present.setdefault(cell.name, {})[piece.start] = count
         self._code[cell.name, piece.start] = code
         lines = []
@@ -152,6 +168,8 @@ def _line_of_piece(code: str, cell: str, first: int, count: Count) -> str:
         "searches": count.searches,
         "failures": count.failures,
     }
+    if count.tried:
+        told |= {"tried": count.tried, "caught": count.caught}
     return json.dumps(told) + "\n"
 
 
@@ -172,25 +190,31 @@ class Counter:
     def __init__(self) -> None:
         self._used: dict[str, frozenset[str]] = {}
 
-    def count(self, cell: Cell, piece: range) -> tuple[int, frozenset[str]]:
+    def count(self, cell: Cell, piece: range) -> tuple[Count, frozenset[str]]:
         """How many searches of a piece promised too much, and the modules that they used.
 
         Watching takes long, so only the first few searches are watched, and one of each later piece; a count
         rests on all that was ever seen.
         """
         name = zlib.crc32(cell.name.encode())
-        failures, used = 0, self._used.get(cell.name, frozenset[str]())
+        count, used = NOTHING, self._used.get(cell.name, frozenset[str]())
         watching = _WATCHED_LATER if used else _WATCHED_AT_FIRST
         for place, number in enumerate(piece):
             search = functools.partial(cell.search, np.random.default_rng([number, name]))
             if place < watching:
-                failed, seen = watched(search)
+                found, seen = watched(search)
                 used |= seen
             else:
-                failed = search()
-            failures += bool(failed)
+                found = search()
+            count += _count_of(found)
         self._used[cell.name] = used
-        return failures, used
+        return count, used
+
+
+def _count_of(found: Verdict | bool) -> Count:
+    """One search as a count."""
+    caught = found.caught if isinstance(found, Verdict) else None
+    return Count(1, int(bool(found)), int(caught is not None), int(bool(caught)))
 
 
 def turns(ledger: Ledger, cells: Sequence[Cell], share: float) -> Iterator[tuple[Cell, range]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.audit.searches import TOLERANCE
+from benchmarks.audit.verdict import NOTHING_SEEN, Verdict
 from benchmarks.audit.worlds import COIN, NEVER, World
 
 from utilitune import Scenario, Tuner
@@ -104,7 +105,12 @@ class Program:
         level = int(argument.removeprefix("--x="))
         return SimulatedRun(float(self.times_s[level, int(instance[1:])]))
 
-    def broken(self, level: int, promise: Promise, levels: list[int]) -> bool:
+    def seen(self, level: int, promise: Promise, levels: list[int]) -> Verdict:
+        """Whether a promise is false of a level, and of the worst one in play."""
+        worst = min(levels, key=lambda each: self.worth[each])
+        return Verdict(self._broken(level, promise, levels), self._broken(worst, promise, levels))
+
+    def _broken(self, level: int, promise: Promise, levels: list[int]) -> bool:
         """Whether a promise about a level is false, about the best or about the default."""
         if promise.gain is not None and self.worth[level] < self.worth[-1] + promise.gain - TOLERANCE:
             return True
@@ -114,23 +120,28 @@ class Program:
             best = max(self.worth[each] for each in levels)
         else:
             best = self.world().best_but(promise.gamma)
-        return best - self.worth[level] > promise.epsilon + TOLERANCE
+        return bool(best - self.worth[level] > promise.epsilon + TOLERANCE)
 
 
 class Watcher:
     """Listens to a run and remembers whether it ever promised too much."""
 
+    levels: dict[int, int]
+
     def __init__(self, program: Program) -> None:
-        self.program, self.levels, self.failed = program, {}, False
+        self.program, self.levels, self.verdict = program, {}, NOTHING_SEEN
 
     def __call__(self, event: Event) -> None:
         if isinstance(event, ConfigurationJoined):
             self.levels[event.index] = event.assignment["x"]
         elif isinstance(event, LeaderChanged | RunStopped):
-            progress = event.progress
+            self.look(event.progress.best_index, event.progress.promise)
+
+    def look(self, answer: int, promise: Promise) -> None:
+        """Look at a promise about the answer."""
+        if answer in self.levels:
             known = list(self.levels.values())
-            level = self.levels.get(progress.best_index)
-            self.failed |= level is not None and self.program.broken(level, progress.promise, known)
+            self.verdict |= self.program.seen(self.levels[answer], promise, known)
 
 
 def _options(procedure: str, levels: int) -> dict[str, object]:
@@ -143,7 +154,7 @@ def _options(procedure: str, levels: int) -> dict[str, object]:
 
 def _start(
     program: Program, scenario: Scenario, folder: Path | None, workers: int, **settings: object
-) -> bool:
+) -> Verdict:
     """Run until a stop; whether it ever promised too much."""
     watcher = Watcher(program)
     if folder is not None and folder.exists():
@@ -152,10 +163,9 @@ def _start(
     chosen = replace(settings_of(scenario, workers=workers), **settings)
     backend = SimulatedBackend(workers, program.behaves)
     result = run_scenario(scenario, folder, chosen, backend=backend, on_event=watcher)
-    known = list(watcher.levels.values())
     for point in result.trajectory:
-        watcher.failed |= program.broken(watcher.levels[point.best_index], point.promise, known)
-    return watcher.failed
+        watcher.look(point.best_index, point.promise)
+    return watcher.verdict
 
 
 def _stop(generator: np.random.Generator, procedure: str, most: int = 400) -> StopRules:
@@ -163,7 +173,7 @@ def _stop(generator: np.random.Generator, procedure: str, most: int = 400) -> St
     return StopRules(epsilon=epsilon, runs=int(generator.integers(20, most)))
 
 
-def parallel_search(generator: np.random.Generator, procedure: str, delta: float, *, finite: bool) -> bool:
+def parallel_search(generator: np.random.Generator, procedure: str, delta: float, *, finite: bool) -> Verdict:
     """Several workers, whose runs end in any order."""
     program = Program.make(generator, procedure, delta, finite=finite, proposals=0.0)
     program = replace(program, options=tuple(_options(procedure, len(program.times_s)).items()))
@@ -177,12 +187,12 @@ def _without_model(scenario: Scenario) -> Scenario:
     return replace(scenario, options={**scenario.options, "proposals": 0.0})
 
 
-def resumed_search(generator: np.random.Generator, procedure: str, delta: float, *, finite: bool) -> bool:
+def resumed_search(generator: np.random.Generator, procedure: str, delta: float, *, finite: bool) -> Verdict:
     """Stopped several times and resumed with another ε, γ, budget and number of workers."""
     program = Program.make(generator, procedure, delta, finite=finite)
     program = replace(program, options=tuple(_options(procedure, len(program.times_s)).items()))
     scenario = _without_model(program.scenario(int(generator.integers(2**31))))
-    failed = False
+    verdict = NOTHING_SEEN
     with tempfile.TemporaryDirectory() as place:
         folder, runs = Path(place) / "run", 0
         for _ in range(3):
@@ -190,11 +200,11 @@ def resumed_search(generator: np.random.Generator, procedure: str, delta: float,
             epsilon = 0.5 if procedure == "naive" else float(generator.choice([0.05, 0.2, 0.4]))
             stop = StopRules(epsilon=epsilon, gamma=generator.choice([None, 0.1, 0.4]), runs=runs)
             workers = int(generator.choice([1, 2, 8]))
-            failed |= _start(program, replace(scenario, stop=stop), folder, workers)
-    return failed
+            verdict |= _start(program, replace(scenario, stop=stop), folder, workers)
+    return verdict
 
 
-def reused_search(generator: np.random.Generator, procedure: str, delta: float, *, finite: bool) -> bool:
+def reused_search(generator: np.random.Generator, procedure: str, delta: float, *, finite: bool) -> Verdict:
     """Runs of an earlier folder count, for another utility that was fixed beforehand."""
     program = Program.make(generator, procedure, delta, finite=finite)
     program = replace(program, options=tuple(_options(procedure, len(program.times_s)).items()))
@@ -213,7 +223,7 @@ def reused_search(generator: np.random.Generator, procedure: str, delta: float, 
 
 def ask_tell_search(
     generator: np.random.Generator, procedure: str, delta: float, *, finite: bool, copies: int = 1
-) -> bool:
+) -> Verdict:
     """Trials told in any order, some forgotten and asked for again; looked at after every one."""
     program = Program.make(generator, procedure, delta, finite=finite)
     settings = _options(procedure, len(program.times_s))
@@ -230,6 +240,7 @@ def ask_tell_search(
         scenario = replace(scenario, training=ListedInstances(names * copies, files=False))
     columns = _columns(scenario, copies)
     levels: set[int] = set()
+    verdict = NOTHING_SEEN
     with Tuner(scenario) as search:
         while not search.done:
             trials = search.ask(int(generator.integers(1, 9)))
@@ -242,9 +253,10 @@ def ask_tell_search(
                     continue
                 time_s = program.times_s[level, columns[trial.request.position]]
                 search.tell(trial, float(time_s) if time_s < trial.captime_s else None)
-                if program.broken(search.best["x"], search.promise, sorted(levels)):
-                    return True
-    return False
+                verdict |= program.seen(search.best["x"], search.promise, sorted(levels))
+                if verdict.failed:
+                    return verdict
+    return verdict
 
 
 def _columns(scenario: Scenario, copies: int) -> list[int]:

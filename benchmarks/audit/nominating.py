@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.audit.searches import TOLERANCE, moments
+from benchmarks.audit.verdict import NOTHING_SEEN, Verdict
 from benchmarks.audit.worlds import COIN, NEVER
 
 from utilitune import RuntimeMatrix
@@ -22,7 +23,9 @@ from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
-    from utilitune.domain import Progress
+    from collections.abc import Sequence
+
+    from utilitune.domain import Progress, Promise
 
 _MOST_DRAWS = 150
 _SHAPED = 10
@@ -52,17 +55,20 @@ class Task:
         worth = utility(runtimes_s).mean(axis=1) if finite else chances * float(utility(0.25))
         return cls(runtimes_s, worth, finite)
 
-    def broken(self, progress: Progress) -> bool:
-        """Whether the promise at a moment is false, about the space or about the default."""
-        promise = progress.promise
-        mine = self.worth[progress.best_index]
+    def seen(self, progress: Progress, rows: Sequence[int]) -> Verdict:
+        """Whether the promise at a moment is false, of the answer and of the worst in play."""
+        mine, least = self.worth[progress.best_index], self.worth[list(rows)].min()
+        return Verdict(self._broken(progress.promise, mine), self._broken(progress.promise, least))
+
+    def _broken(self, promise: Promise, mine: float) -> bool:
+        """Whether a promise is false of what is worth this, about the space or about the default."""
         if promise.gain is not None and mine < self.worth[0] + promise.gain - TOLERANCE:
             return True
         if promise.epsilon >= 1 or promise.gamma is None or promise.gamma >= 1:
             return False
         ranked = np.sort(self.worth)
         place = math.floor(len(ranked) * (1.0 - promise.gamma) + 1e-9)
-        return ranked[min(place, len(ranked) - 1)] - mine > promise.epsilon + TOLERANCE
+        return bool(ranked[min(place, len(ranked) - 1)] - mine > promise.epsilon + TOLERANCE)
 
 
 def chosen_search(
@@ -73,7 +79,7 @@ def chosen_search(
     finite: bool,
     nominees: int = _NOMINEES,
     listed: bool = False,
-) -> bool:
+) -> Verdict:
     """Whether a search with a default, repeated draws and lucky nominees ever promises too much.
 
     Args:
@@ -104,16 +110,17 @@ def chosen_search(
     lucky = np.argsort(-utility(task.runtimes_s[:, :_SHAPED]).mean(axis=1), kind="stable")
     entropy, nominated, draws = str(generator.integers(2**62)), 0, 0
     rows = generator.permutation(size) if listed else generator.integers(size, size=_MOST_DRAWS)
+    verdict, joined = NOTHING_SEEN, [0]
     for rounds in moments():
         while (halt := engine.advance(PauseAt(rounds, math.inf, 10**9))) is Halt.NEEDS_CONFIGURATIONS:
             for _ in range(min(engine.missing_configurations, _MOST_DRAWS - draws)):
                 engine.add(Origin.RANDOM, configuration=int(rows[draws]))
+                joined.append(int(rows[draws]))
                 draws += 1
             if engine.missing_configurations:
                 engine.no_more()
-        if task.broken(engine.progress()):
-            return True
-        if halt is Halt.DONE:
+        verdict |= task.seen(engine.progress(), joined)
+        if verdict.failed or halt is Halt.DONE:
             break
         if finite and nominated < min(nominees, size) and rounds > 10 * (nominated + 1):
             nominee = int(lucky[nominated])
@@ -121,4 +128,5 @@ def chosen_search(
             engine.add(
                 Origin.NOMINEE, order=fresh_order(entropy, nominated, positions), configuration=nominee
             )
-    return False
+            joined.append(nominee)
+    return verdict

@@ -45,19 +45,24 @@ class Line:
         cell, count = self.cell, self.shown
         start = f"| {cell.procedure} | {cell.setting}{' °' if self.is_earlier else ''} |"
         if not count.searches:
-            return f"{start} not counted yet | | | | {cell.limit:g} |"
+            return f"{start} not counted yet | | | | {cell.limit:g} | |"
         low, high = count.interval()
         return (
             f"{start} {count.searches} | {count.failures} | "
-            f"{count.failures / count.searches:.4f} | {low:.4f} – {high:.4f} | {cell.limit:g} |"
+            f"{count.failures / count.searches:.4f} | {low:.4f} – {high:.4f} | {cell.limit:g} | {self._caught()} |"
         )
+
+    def _caught(self) -> str:
+        """How often the worst answer would have been caught, as far as that was looked at."""
+        counts = [count for count in (self.shown, self.present, self.earlier) if count.tried]
+        return f"{100 * counts[0].caught / counts[0].tried:.0f} %" if counts else "—"
 
 
 def page(lines: Sequence[Line]) -> str:
     """The page as Markdown."""
     table = [
-        "| procedure | setting | searches | failed | share | 99 % interval | may fail (δ) |",
-        "|---|---|---|---|---|---|---|",
+        "| procedure | setting | searches | failed | share | 99 % interval | may fail (δ) | worst answer caught |",
+        "|---|---|---|---|---|---|---|---|",
         *(line.row() for line in lines),
     ]
     text = _TEMPLATE.read_text(encoding="utf-8")

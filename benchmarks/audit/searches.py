@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from benchmarks.audit.verdict import NOTHING_SEEN, Verdict
 
 from utilitune import ProcedureSpec, Recording, RuntimeMatrix
 from utilitune.domain import RunOutcome, RunStatus
@@ -24,45 +25,61 @@ from utilitune.reports.whatif import whatif
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
-    from benchmarks.audit.worlds import World
+    from collections.abc import Sequence
+
+    from benchmarks.audit.worlds import Lasting, World
 
     from utilitune.domain import Progress
     from utilitune.procedures.engine import Engine
     from utilitune.procedures.naming import Beforehand
 
 TOLERANCE = 1e-9
-SCHEDULE = listed_schedule([0.9, 0.8, 0.7], [0.95, 0.9, 0.85])
+SCHEDULE = listed_schedule([0.7, 0.5, 0.4], [0.6, 0.3, 0.09])
+"""Phases that end with 64 draws and a promise about all but less than a tenth of the space."""
 MOST_ROUNDS = 1500
+MANY_ROUNDS = 40_000
+"""What the wide bounds of the paper need."""
+NAIVE_EPSILON = 0.2
+GIVEN_UP = 0.03
+"""The share of the runs that are given up where `whatif` is asked."""
 
 
-def moments() -> list[int]:
+def moments(most: int = MOST_ROUNDS) -> list[int]:
     """After how many rounds a search is looked at: often at first, then every fifth more."""
     found = [1, 2, 3, 4, 5, 6, 8, 10]
-    while found[-1] < MOST_ROUNDS:
+    while found[-1] < most:
         found.append(math.ceil(found[-1] * 1.2))
     return found
 
 
-def broken(world: World, progress: Progress) -> bool:
-    """Whether the promise at a moment is false."""
+def seen(world: World, progress: Progress, rows: Sequence[int]) -> Verdict:
+    """Whether the promise at a moment is false, of the answer and of the worst in play.
+
+    Args:
+        world: What is searched.
+        progress: What is said at that moment.
+        rows: The rows in play, by the numbers of the search.
+    """
     promise = progress.promise
     if promise.epsilon >= 1 or (promise.gamma is not None and promise.gamma >= 1):
-        return False
+        return Verdict(failed=False, caught=False)
     best = float(world.worth.max()) if promise.gamma is None else world.best_but(promise.gamma)
-    return best - world.worth[progress.best_index] > promise.epsilon + TOLERANCE
+    worths = world.worth[list(rows)]
+    least = best - promise.epsilon - TOLERANCE
+    return Verdict(bool(worths[progress.best_index] < least), bool(worths.min() < least))
 
 
 def specification(procedure: str, rows: int, **settings: object) -> ProcedureSpec:
     """A procedure with what all its searches share."""
     plain = ProcedureSpec(procedure, captime0_s=0.5, captime_limit_s=64.0, configurations=rows)
     if procedure == "naive":
-        plain = replace(plain, epsilon=0.5, captime_s=64.0)
+        plain = replace(plain, epsilon=NAIVE_EPSILON, captime_s=64.0)
     if procedure == "coup":
         plain = replace(plain, schedule=SCHEDULE, phases=3)
     return replace(plain, **settings)
 
 
-def engine_search(world: World, spec: ProcedureSpec, beforehand: Beforehand | None = None) -> bool:
+def engine_search(world: World, spec: ProcedureSpec, beforehand: Beforehand | None = None) -> Verdict:
     """Whether a promise of one search is ever false; rows join as random draws, in their order.
 
     Args:
@@ -79,12 +96,13 @@ def engine_search(world: World, spec: ProcedureSpec, beforehand: Beforehand | No
         configurations=matrix.rows,
         beforehand=beforehand,
     )
-    return looked_at(engine, world, matrix.rows)
+    return looked_at(engine, world, matrix.rows, MOST_ROUNDS if spec.name == "wager" else MANY_ROUNDS)
 
 
-def looked_at(engine: Engine, world: World, rows: int) -> bool:
+def looked_at(engine: Engine, world: World, rows: int, most: int = MOST_ROUNDS) -> Verdict:
     """Whether a promise of an engine is ever false; its configurations join as random draws, in order."""
-    for rounds in moments():
+    verdict = NOTHING_SEEN
+    for rounds in moments(most):
         while True:
             halt = engine.advance(PauseAt(rounds, math.inf, 10**9))
             if halt is not Halt.NEEDS_CONFIGURATIONS:
@@ -93,14 +111,14 @@ def looked_at(engine: Engine, world: World, rows: int) -> bool:
                 engine.add(Origin.RANDOM)
             if engine.missing_configurations:
                 engine.no_more()
-        if engine.added and broken(world, engine.progress()):
-            return True
-        if halt is Halt.DONE:
+        if engine.added:
+            verdict |= seen(world, engine.progress(), range(engine.added))
+        if verdict.failed or halt is Halt.DONE:
             break
-    return False
+    return verdict
 
 
-def proposal_search(world: World, spec: ProcedureSpec, generator: np.random.Generator) -> bool:
+def proposal_search(world: World, spec: ProcedureSpec, generator: np.random.Generator) -> Verdict:
     """The same with a model's proposals by turns, from features that tell it which rows did well by luck.
 
     The features are the row's own results on the first positions: the worst a model could be given.
@@ -115,61 +133,54 @@ def proposal_search(world: World, spec: ProcedureSpec, generator: np.random.Gene
     supply, _ = row_supply(recording, limited, engine, recording.evidence)
     if supply is None:
         raise RuntimeError("proposals need scikit-learn")
+    verdict = NOTHING_SEEN
     for rounds in moments():
         while (halt := engine.advance(PauseAt(rounds, math.inf, 10**9))) is Halt.NEEDS_CONFIGURATIONS:
             supply.feed()
             if engine.missing_configurations:
                 engine.no_more()
         if engine.added:
-            progress = engine.progress()
-            if broken(world, replace(progress, best_index=supply.rows[progress.best_index])):
-                return True
-        if halt is Halt.DONE:
+            verdict |= seen(world, engine.progress(), supply.rows)
+        if verdict.failed or halt is Halt.DONE:
             break
-    return False
+    return verdict
 
 
-def whatif_search(world: World, delta: float, generator: np.random.Generator, *, finite: bool) -> bool:
+DEADLINES_S = tuple(float(time_s) for time_s in np.geomspace(0.05, 60.0, 40))
+"""So close together that one of them is about the worst that anybody could choose after looking."""
+
+
+def whatif_search(lasting: Lasting, delta: float, *, finite: bool) -> Verdict:
     """Whether any utility, also one chosen after looking, gets an answer that is farther from the best.
 
-    Captimes are chosen by looking as well: long where a configuration did badly so far.
+    Captimes are chosen by looking as well: the quickest runs are given up just before they would end.
     """
-    positions = world.runtimes_s.shape[1]
-    for count in sorted({min(count, positions) for count in (5, 20, 80, positions)}):
-        caps = np.where(generator.random((len(world.runtimes_s), count)) < 0.5, 4.0, 64.0)
-        runs = [
-            CensoredRuns.capped(row[:count], cap) for row, cap in zip(world.runtimes_s, caps, strict=True)
-        ]
+    positions = lasting.runtimes_s.shape[1]
+    verdict = NOTHING_SEEN
+    for count in sorted({min(count, positions) for count in (5, 20, 80, 250, positions)}):
+        made = lasting.runtimes_s[:, :count]
+        captimes_s = np.where(made <= np.quantile(made, GIVEN_UP), 0.99 * made, 64.0)
+        runs = [CensoredRuns.capped(row, caps) for row, caps in zip(made, captimes_s, strict=True)]
         answers = whatif(runs, delta=delta, population=positions if finite else 0)
-        for deadline in (0.25, 0.75, 1.2, 2.0, 5.0, 9.0, 30.0, 63.0):
-            utility = parse_utility(f"step(deadline={deadline})")
-            worth = true_worth(world, utility, finite=finite)
-            found = answers.under(utility)
-            if worth.max() - worth[found.best_index] > found.epsilon + TOLERANCE:
-                return True
-    return False
+        for deadline in DEADLINES_S:
+            worth = lasting.done_by(deadline, finite=finite)
+            found = answers.under(parse_utility(f"step(deadline={deadline})"))
+            least = worth.max() - found.epsilon - TOLERANCE
+            verdict |= Verdict(bool(worth[found.best_index] < least), bool(worth.min() < least))
+    return verdict
 
 
-def true_worth(world: World, utility: object, *, finite: bool) -> np.ndarray:
-    """What every configuration is worth under another utility; only for lists and for all-or-nothing runs."""
-    if finite:
-        return np.asarray(utility(world.runtimes_s)).mean(axis=1)
-    return world.worth * float(utility(0.0))
+def evaluation_search(generator: np.random.Generator, pairs: int, gain: float, loss: float) -> Verdict:
+    """Whether an evaluation says "better" or "worse" of an equal one: it gains or loses this, 0 on average.
 
-
-def evaluation_search(generator: np.random.Generator, pairs: int, loss: float) -> bool:
-    """Whether an evaluation says "better" or "worse" of an equal one: small gains, rare losses, mean 0."""
-    gain = 0.05
-    chance = gain / (gain + loss)
-    lost = generator.random(pairs) < chance
+    What it does not gain, the default does: all or nothing, where both are 1.
+    """
+    lost = generator.random(pairs) < gain / (gain + loss)
     utility = parse_utility("uniform(k0=10)")
-    base = 5.0
-    ours = np.where(lost, base + 10 * loss, base - 10 * gain)
+    ours = np.where(lost, 5.0 + 5.0 * loss, 5.0 - 5.0 * gain)
     outcomes = [
-        [RunOutcome(RunStatus.FINISHED, float(time_s)) for time_s in times]
-        for times in (ours, np.full(pairs, base))
+        [RunOutcome(RunStatus.FINISHED, float(time_s)) for time_s in times] for times in (ours, 10.0 - ours)
     ]
     found = compare((1, outcomes[0]), (0, outcomes[1]), utility, 20.0)
-    return found.excludes_no_gain or (
-        found.difference_interval is not None and found.difference_interval.high < 0
-    )
+    worse = found.difference_interval is not None and found.difference_interval.high < 0
+    return Verdict(found.excludes_no_gain or worse)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.audit.searches import TOLERANCE, moments
+from benchmarks.audit.verdict import NOTHING_SEEN, Verdict
 
 from utilitune.domain import Objective, RunOutcome, RunRequest, RunStatus, TracePoint
 from utilitune.procedures.anytime_evidence import AnytimeEvidence
@@ -178,7 +179,7 @@ AT_ANY_TIME = Kind(Objective.ANYTIME, AnytimeJudge, AnytimeEvidence)
 
 def solution_search(
     generator: np.random.Generator, kind: Kind, world: str, procedure: str, delta: float
-) -> bool:
+) -> Verdict:
     """Whether a search ever promises too much, on an endless source or a list of instances by turns."""
     finite = bool(generator.integers(2))
     positions = int(generator.choice(LISTS)) if finite else ENDLESS
@@ -234,15 +235,16 @@ def _means(judge: QualityJudge, outcomes: list[list[RunOutcome]]) -> NDArray[np.
     )
 
 
-def _ever_wrong(engine: Engine, worth: NDArray[np.float64]) -> bool:
+def _ever_wrong(engine: Engine, worth: NDArray[np.float64]) -> Verdict:
+    verdict = NOTHING_SEEN
     for rounds in moments():
         halt = engine.advance(PauseAt(rounds, math.inf, 10**9))
         progress = engine.progress()
-        mine, promise = worth[progress.best_index], progress.promise
-        if worth.max() - mine > promise.epsilon + TOLERANCE:
-            return True
-        if promise.gain is not None and mine < worth[0] + promise.gain - TOLERANCE:
-            return True
-        if halt is Halt.DONE:
+        promise = progress.promise
+        least = worth.max() - promise.epsilon - TOLERANCE
+        if promise.gain is not None:
+            least = max(least, worth[0] + promise.gain - TOLERANCE)
+        verdict |= Verdict(bool(worth[progress.best_index] < least), bool(worth.min() < least))
+        if verdict.failed or halt is Halt.DONE:
             break
-    return False
+    return verdict

@@ -16,7 +16,7 @@ import numpy as np
 from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -113,25 +113,96 @@ FIXED = {
 }
 
 
-def listed(generator: np.random.Generator, positions: int) -> World:
-    """A list of instances in random order; a configuration is worth its mean over the list."""
-    names = sorted(FIXED)
-    make = FIXED[names[int(generator.integers(len(names)))]]
-    world = make(generator, positions)
-    order = generator.permutation(positions)
-    sorted_runs = world.runtimes_s[:, np.argsort(world.runtimes_s.sum(axis=0), kind="stable")]
-    runtimes = sorted_runs[:, order]  # from any stored order, here the easy ones first
-    return World(runtimes, world.utility(runtimes).mean(axis=1), world.utility, world.cutoff_s)
+def _opposed(generator: np.random.Generator, chances: NDArray[np.float64], positions: int) -> World:
+    """Coins of which every other one falls where the others do not: their luck differs as much as it can."""
+    luck = np.tile(generator.random(positions), (len(chances), 1))
+    luck[::2] = 1.0 - luck[::2]
+    return World(np.where(luck < chances[:, None], 0.0, NEVER), chances, parse_utility(COIN))
 
 
-def listed_of(sizes: tuple[int, ...]) -> Callable[[np.random.Generator, int], World]:
-    """Lists of one of these sizes."""
+def wide_and_opposed(generator: np.random.Generator, positions: int) -> World:
+    """From hopeless to good; the two best nearly tie, and one has luck where the other has none."""
+    order = generator.permutation(4)
+    pairs = np.array([[0.53, 0.5], [0.4, 0.47], [0.25, 0.03], [0.15, 0.1]])[order]
+    return _opposed(generator, pairs.ravel(), positions)
 
-    def make(generator: np.random.Generator, positions: int) -> World:
-        del positions
-        return listed(generator, int(generator.choice(sizes)))
+
+def many_just_too_far(generator: np.random.Generator, positions: int) -> World:
+    """Of 16, one is better by a little more than the ε that Naive is asked for; one is worth nothing."""
+    return _coins(generator, generator.permutation([0.61, *[0.4] * 14, 0.02]), positions)
+
+
+def one_hopeless(make: Callable[[np.random.Generator, int], World]) -> Callable[..., World]:
+    """Another world, and one configuration more that never ends: whoever answers with it must be caught."""
+
+    def made(generator: np.random.Generator, positions: int) -> World:
+        world = make(generator, positions)
+        runtimes = np.vstack([world.runtimes_s, np.full(positions, NEVER)])
+        return World(runtimes, np.append(world.worth, 0.0), world.utility, world.cutoff_s)
+
+    return made
+
+
+WIDE = {
+    "wide and opposed": wide_and_opposed,
+    "many just too far": many_just_too_far,
+    "hard together": one_hopeless(hard_together),
+    "rare losses": one_hopeless(rare_losses),
+    "stopped early": one_hopeless(stopped_early),
+}
+"""For procedures with wide bounds, on many instances: whatever ε they reach, some answers are farther off."""
+
+
+def listed_of(
+    sizes: tuple[int, ...], kinds: Mapping[str, Callable[..., World]]
+) -> Callable[[np.random.Generator], World]:
+    """Lists of one of these sizes, in random order; a configuration is worth its mean over the list."""
+
+    def make(generator: np.random.Generator) -> World:
+        positions = int(generator.choice(sizes))
+        names = sorted(kinds)
+        world = kinds[names[int(generator.integers(len(names)))]](generator, positions)
+        order = generator.permutation(positions)
+        sorted_runs = world.runtimes_s[:, np.argsort(world.runtimes_s.sum(axis=0), kind="stable")]
+        runtimes = sorted_runs[:, order]  # from any stored order, here the easy ones first
+        return World(runtimes, world.utility(runtimes).mean(axis=1), world.utility, world.cutoff_s)
 
     return make
+
+
+@dataclass(frozen=True, eq=False)
+class Lasting:
+    """Configurations whose runs last any time: Weibull's law, with some that never end.
+
+    Attributes:
+        runtimes_s: One row per configuration.
+        scales_s: How long its runs last.
+        shapes: How much they differ.
+        ends: The share that ever ends.
+    """
+
+    runtimes_s: NDArray[np.float64]
+    scales_s: NDArray[np.float64]
+    shapes: NDArray[np.float64]
+    ends: NDArray[np.float64]
+
+    def done_by(self, deadline_s: float, *, finite: bool) -> NDArray[np.float64]:
+        """The share of runs that end before a deadline: of these runs, or of all like them."""
+        if finite:
+            return np.asarray((self.runtimes_s < deadline_s).mean(axis=1))
+        return self.ends * (1.0 - np.exp(-((deadline_s / self.scales_s) ** self.shapes)))
+
+
+def lasting(generator: np.random.Generator, positions: int) -> Lasting:
+    """Six that are nearly alike, one hopeless; every other one is quick where the others are slow."""
+    scales = np.array([2.0, 2.05, 1.95, 2.1, 2.0, 1.9, 40.0])
+    shapes = np.array([1.0, 1.05, 0.95, 1.0, 1.1, 0.9, 1.0])
+    ends = np.array([1.0, 1.0, 0.98, 1.0, 0.97, 1.0, 0.5])
+    luck = np.tile(generator.random(positions), (len(ends), 1))
+    luck[1::2] = 1.0 - luck[1::2]
+    share = np.minimum(luck / ends[:, None], 1.0 - 1e-12)
+    times = scales[:, None] * (-np.log1p(-share)) ** (1.0 / shapes[:, None])
+    return Lasting(np.where(luck < ends[:, None], times, NEVER), scales, shapes, ends)
 
 
 def _drawn(generator: np.random.Generator, space: NDArray[np.float64], rows: int, positions: int) -> World:
@@ -145,20 +216,20 @@ def even_space(generator: np.random.Generator, positions: int, rows: int = 120) 
     return _drawn(generator, (np.arange(2000) + 0.5) / 2000, rows, positions)
 
 
-def lucky_few(generator: np.random.Generator, positions: int, rows: int = 120) -> World:
-    """One draw in ten is good, all others are alike."""
-    return _drawn(generator, np.repeat([0.4, 0.75], [900, 100]), rows, positions)
+def one_in_ten(generator: np.random.Generator, positions: int, rows: int = 120) -> World:
+    """One draw in ten is good, all others are alike and bad."""
+    return _drawn(generator, np.repeat([0.2, 0.9], [900, 100]), rows, positions)
 
 
 def nine_levels(generator: np.random.Generator, positions: int, rows: int = 120) -> World:
     """Nine configurations in all, drawn again and again: repeated draws have the same runs."""
-    chances = np.array([0.3, 0.35, 0.4, 0.45, 0.5, 0.5, 0.5, 0.55, 0.62])
+    chances = np.array([0.02, 0.1, 0.25, 0.4, 0.5, 0.5, 0.6, 0.85, 0.95])
     base = _coins(generator, chances, positions)
     drawn = generator.integers(0, 9, rows)
     return World(base.runtimes_s[drawn], chances[drawn], base.utility, space=chances)
 
 
-GROWING = {"even space": even_space, "lucky few": lucky_few, "nine levels": nine_levels}
+GROWING = {"even space": even_space, "one in ten": one_in_ten, "nine levels": nine_levels}
 
 
 def growing_list(generator: np.random.Generator, positions: int, rows: int = 120) -> World:
