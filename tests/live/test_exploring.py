@@ -294,7 +294,7 @@ def test_a_search_plans_with_the_time_of_the_first_start(tmp_path, monkeypatch):
     scenario = searching(tmp_path, search=SearchRules(0.5, f"{__name__}:Looks"))
     for time_s in (100.0, 300.0):
         go(replace(scenario, stop=StopRules(cpu_time_s=time_s)), tmp_path / "run")
-    assert planned == [50.0, 50.0]
+    assert planned == [50.0, 50.0, 50.0], "to see whether it works, to search, and to go on"
 
 
 def decided(folder):

@@ -114,7 +114,7 @@ def work_on(scenario: Path, place: Path, goals: GoalOptions, how: WayOptions | N
     how = how or WayOptions()
     told = guessing(placed(understanding.told(scenario), how.cluster, how.workers), how.guesses)
     settings = goals.put_into(understanding.settings_told(scenario, told, how.workers))
-    understanding.check_search_told(scenario, told, settings)
+    understanding.check_search_told(scenario, told, settings, place)
     work_with(told, place, earlier_runs(settings, how.reuse, place, told), plain=how.plain)
 
 

@@ -87,7 +87,9 @@ def settings_told(path: Path, scenario: Scenario, workers: int | None = None) ->
     return replace(settings, workers=Task(scenario).worker_count(workers))
 
 
-def check_search_told(path: Path, scenario: Scenario, settings: RunSettings) -> None:
+def check_search_told(
+    path: Path, scenario: Scenario, settings: RunSettings, folder: Path | None = None
+) -> None:
     """Refuse a search method that cannot be used, with its place in the file."""
     from utilitune.errors import ScenarioError
     from utilitune.live.running import check_search
@@ -95,7 +97,7 @@ def check_search_told(path: Path, scenario: Scenario, settings: RunSettings) -> 
     from utilitune.scenario.source import Source
 
     try:
-        check_search(Task(scenario), settings)
+        check_search(Task(scenario), settings, folder)
     except ScenarioError as error:
         if path.suffix == ".toml":
             raise Source.read(path).problem(("search", "method"), str(error)) from None

@@ -97,7 +97,7 @@ class Tuner:
         spec = settings.specification
         self._task = task
         self._folder = place = None if folder is None else user_path(folder)
-        check_search(task, settings)
+        check_search(task, settings, place)
         self._store = open_store(task, place, "choose another folder to start afresh")
         self._open: dict[Pair, Trial] = {}
         self._closed = False

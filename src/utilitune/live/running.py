@@ -39,6 +39,7 @@ from utilitune.scenario.model import NO_SEARCH, Population, RecordedSpec, Search
 from utilitune.search.naming import is_reference
 from utilitune.store import MemoryStore, open_run_folder
 from utilitune.store.base import note_once
+from utilitune.store.sqlite_errors import DATABASE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -146,7 +147,7 @@ def run_scenario(
     """
     chosen = settings or settings_of(scenario)
     task = Task(scenario)
-    check_search(task, chosen)
+    check_search(task, chosen, folder)
     store = open_store(task, folder)
     with contextlib.closing(store):
         check_resumed(store, chosen, folder)
@@ -212,16 +213,22 @@ def _searches(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> bo
     return wanted and settings.specification.grows and _can_search(task)
 
 
-def check_search(task: Task, settings: RunSettings) -> None:
+def check_search(task: Task, settings: RunSettings, folder: Path | None = None) -> None:
     """Refuse a search method that cannot be used, before anything is written.
 
-    A class of the user is made once for that, and let go.
+    A class of the user is made once for that, and let go. A run that was begun searches as it was begun.
+
+    Args:
+        task: What is configured.
+        settings: How it is searched.
+        folder: Where the run is kept, or will be.
 
     Raises:
         ScenarioError: There is no such method, its package is missing, or the user's class does not work.
     """
     asked = settings.stored()["search"]
-    if not _searches(task, settings, asked):
+    begun = folder is not None and (folder / DATABASE_NAME).exists()
+    if begun or not _searches(task, settings, asked):
         return
     searcher_named(asked["method"], task.scenario.directory)
     if is_reference(asked["method"]):
