@@ -123,8 +123,8 @@ def proposal_search(world: World, spec: ProcedureSpec, generator: np.random.Gene
 
     The features are the row's own results on the first positions: the worst a model could be given.
     """
-    seen = world.utility(world.runtimes_s[:, :24])
-    features = np.stack([seen.mean(axis=1), generator.random(len(seen))], axis=1)
+    lucky = world.utility(world.runtimes_s[:, :24])
+    features = np.stack([lucky.mean(axis=1), generator.random(len(lucky))], axis=1)
     plain = RuntimeMatrix.from_array(world.runtimes_s, world.cutoff_s)
     matrix = replace(plain, features=features, feature_names=("luck", "noise"))
     recording = Recording.of(matrix, world.utility)

@@ -235,7 +235,7 @@ def nine_levels(generator: np.random.Generator, positions: int, rows: int = 120)
     return World(base.runtimes_s[drawn], chances[drawn], base.utility, space=chances)
 
 
-GROWING = {"even space": even_space, "one in ten": one_in_ten, "nine levels": nine_levels}
+GROWING = {"even space": even_space, "one in ten": one_in_ten, "nine wide levels": nine_levels}
 
 
 def growing_list(generator: np.random.Generator, positions: int, rows: int = 120) -> World:

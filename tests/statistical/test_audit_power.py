@@ -84,13 +84,13 @@ def test_bounds_of_the_paper_that_are_too_narrow_are_caught(procedure, part, pla
     assert is_caught(f"{procedure}: fixed set, {place}")
 
 
-@pytest.mark.parametrize("place", ["even space", "nine levels"])
+@pytest.mark.parametrize("place", ["even space", "nine wide levels"])
 def test_coup_with_bounds_that_are_too_narrow_is_caught(place, monkeypatch):
     broken_by(Narrow, 0.2, monkeypatch)
     assert is_caught(f"coup: growing in three phases, {place}")
 
 
-@pytest.mark.parametrize("place", ["nine levels", "list"])
+@pytest.mark.parametrize("place", ["nine wide levels", "list"])
 def test_wager_in_phases_that_claims_too_much_is_caught(place, monkeypatch):
     broken_by(Claiming, 0.2, monkeypatch)
     assert is_caught(f"wager: growing in three phases, {place}")
