@@ -6,6 +6,7 @@
 - `solutions`: searches where the quality of solutions counts, at the end or while runs go on;
 - `drivers`: one search of each kind as users make it: live on a virtual clock, resumed, reused, ask and tell;
 - `cells`: which procedure meets which setting, with how many searches;
+- `verdict`: what one search tells;
 - `footprints`: which code a count rests on;
 - `counting`: counts that are kept piece by piece, so that an audit goes on where it was;
 - `page`: docs/audit.md.

@@ -53,9 +53,10 @@ class Cell:
 
 
 def _kinds(procedure: str) -> dict[str, Callable[..., worlds.World]]:
-    """The worlds of a fixed set; Naive runs all to the end."""
-    kinds = worlds.FIXED if procedure == "wager" else worlds.WIDE
-    return {name: kind for name, kind in kinds.items() if procedure != "naive" or name != "stopped early"}
+    """The worlds of a fixed set; Naive runs all to the end, and is never wrong where all are nearly alike."""
+    if procedure == "naive":
+        return {name: worlds.WIDE[name] for name in ("many just too far", "wide and opposed")}
+    return worlds.FIXED if procedure == "wager" else worlds.WIDE
 
 
 def _fixed(procedure: str) -> Callable[[np.random.Generator], Verdict]:
@@ -206,7 +207,7 @@ def _recorded() -> list[Cell]:
         Cell("whatif", "every deadline at once, list", _whatif(finite=True)),
         Cell("evaluate", "coins, 8 test instances", _evaluation(8, 1.0), limit=0.05),
         Cell("evaluate", "coins, 50 test instances", _evaluation(50, 1.0), limit=0.05),
-        Cell("evaluate", "rare losses, 50 test instances", _evaluation(50, 0.2), limit=0.05),
+        Cell("evaluate", "rare losses, 50 test instances", _evaluation(50, 0.05), limit=0.05),
     ]
     for finite, place in ((True, ", list"), (False, "")):
         for fixed, kind in ((True, "fixed set"), (False, "growing")):

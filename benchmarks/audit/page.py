@@ -49,7 +49,8 @@ class Line:
         low, high = count.interval()
         return (
             f"{start} {count.searches} | {count.failures} | "
-            f"{count.failures / count.searches:.4f} | {low:.4f} – {high:.4f} | {cell.limit:g} | {self._caught()} |"
+            f"{count.failures / count.searches:.4f} | {low:.4f} – {high:.4f} | {cell.limit:g} | "
+            f"{self._caught()} |"
         )
 
     def _caught(self) -> str:
@@ -60,8 +61,9 @@ class Line:
 
 def page(lines: Sequence[Line]) -> str:
     """The page as Markdown."""
+    columns = "procedure | setting | searches | failed | share | 99 % interval | may fail (δ)"
     table = [
-        "| procedure | setting | searches | failed | share | 99 % interval | may fail (δ) | worst answer caught |",
+        f"| {columns} | worst answer caught |",
         "|---|---|---|---|---|---|---|---|",
         *(line.row() for line in lines),
     ]

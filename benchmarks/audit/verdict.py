@@ -11,8 +11,8 @@ class Verdict:
 
     Attributes:
         failed: Whether a promise was false at any moment.
-        caught: Whether the worst configuration in play, given as the answer with the claimed ε, would ever have
-            been wrong; None where nobody looked.
+        caught: Whether the worst configuration in play, given as the answer with the claimed ε, would ever
+            have been wrong; None where nobody looked.
     """
 
     failed: bool

@@ -123,8 +123,14 @@ def _opposed(generator: np.random.Generator, chances: NDArray[np.float64], posit
 def wide_and_opposed(generator: np.random.Generator, positions: int) -> World:
     """From hopeless to good; the two best nearly tie, and one has luck where the other has none."""
     order = generator.permutation(4)
-    pairs = np.array([[0.53, 0.5], [0.4, 0.47], [0.25, 0.03], [0.15, 0.1]])[order]
+    pairs = np.array([[0.53, 0.5], [0.2, 0.05], [0.25, 0.03], [0.15, 0.1]])[order]
     return _opposed(generator, pairs.ravel(), positions)
+
+
+def two_opposed(generator: np.random.Generator, positions: int) -> World:
+    """Two nearly tie, and one has luck where the other has none; a third is worth next to nothing."""
+    best = generator.permutation([0.51, 0.49])
+    return _opposed(generator, np.append(best, 0.02), positions)
 
 
 def many_just_too_far(generator: np.random.Generator, positions: int) -> World:
@@ -146,7 +152,7 @@ def one_hopeless(make: Callable[[np.random.Generator, int], World]) -> Callable[
 WIDE = {
     "wide and opposed": wide_and_opposed,
     "many just too far": many_just_too_far,
-    "hard together": one_hopeless(hard_together),
+    "two opposed": two_opposed,
     "rare losses": one_hopeless(rare_losses),
     "stopped early": one_hopeless(stopped_early),
 }
@@ -194,10 +200,10 @@ class Lasting:
 
 
 def lasting(generator: np.random.Generator, positions: int) -> Lasting:
-    """Six that are nearly alike, one hopeless; every other one is quick where the others are slow."""
-    scales = np.array([2.0, 2.05, 1.95, 2.1, 2.0, 1.9, 40.0])
-    shapes = np.array([1.0, 1.05, 0.95, 1.0, 1.1, 0.9, 1.0])
-    ends = np.array([1.0, 1.0, 0.98, 1.0, 0.97, 1.0, 0.5])
+    """Two that cross in the middle, each quick where the other is slow, and two that are worse."""
+    shapes = np.array([0.9, 1.1, 1.0, 1.0])
+    scales = np.array([1.4, 1.4, 8.0, 40.0]) / np.log(2.0) ** (1.0 / shapes)
+    ends = np.array([1.0, 1.0, 0.9, 0.5])
     luck = np.tile(generator.random(positions), (len(ends), 1))
     luck[1::2] = 1.0 - luck[1::2]
     share = np.minimum(luck / ends[:, None], 1.0 - 1e-12)
@@ -229,7 +235,7 @@ def nine_levels(generator: np.random.Generator, positions: int, rows: int = 120)
     return World(base.runtimes_s[drawn], chances[drawn], base.utility, space=chances)
 
 
-GROWING = {"even space": even_space, "one in ten": one_in_ten, "nine levels": nine_levels}
+GROWING = {"even space": even_space, "one in ten": one_in_ten, "nine wide levels": nine_levels}
 
 
 def growing_list(generator: np.random.Generator, positions: int, rows: int = 120) -> World:

@@ -90,6 +90,17 @@ def test_equal_differences_do_not_mean_that_all_is_known():
     assert math.isfinite(found.speed_up_interval.high)
 
 
+def test_the_interval_ends_where_betting_proves_it_to_end():
+    """Betting with a larger share of error, however small the sample, must not go unnoticed."""
+    won = [True] * 9 + [False]
+    ours, theirs = ([finished(0.0 if each is won_by else 10.0) for each in won] for won_by in (True, False))
+    found = compared(ours, theirs)
+    low, high = mean_interval([1.0] * 9 + [-1.0], -1.0, 1.0, 0.05)
+    assert low < found.resampled_interval.low
+    assert found.difference_interval.low == pytest.approx(low, abs=1e-9)
+    assert found.difference_interval.high == max(high, found.resampled_interval.high)
+
+
 def test_several_seeds_of_an_instance_count_as_one_pair():
     quick, slow = [finished(1.0)] * 60, [finished(4.0)] * 60
     names = [str(number % 6) for number in range(60)]

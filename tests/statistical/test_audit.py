@@ -14,6 +14,7 @@ from benchmarks.audit.cells import DELTA, Cell, all_cells
 from benchmarks.audit.counting import Count, Counter, Ledger, turns
 from benchmarks.audit.page import Line, page, too_many
 from benchmarks.audit.searches import engine_search, specification
+from benchmarks.audit.verdict import NOTHING_SEEN, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ FEW = 3
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_every_cell_can_be_counted(cell: Cell):
-    assert Counter().count(cell, range(FEW))[0] < FEW
+    assert Counter().count(cell, range(FEW))[0].failures < FEW
 
 
 def test_no_two_cells_have_the_same_name():
@@ -46,7 +47,7 @@ def test_a_list_in_stored_order_is_caught(procedure: str):
         )
 
     cell = Cell(procedure, "stored order", search)
-    assert too_many([Line(cell, Count(20, Counter().count(cell, range(20))[0]))])
+    assert too_many([Line(cell, Counter().count(cell, range(20))[0])])
 
 
 def test_an_audit_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
@@ -84,10 +85,10 @@ def test_turns_give_every_cell_a_piece_before_any_has_two(tmp_path: Path):
     first, second = (Cell(name, "here", lambda generator: False, 30, piece=10) for name in "ab")
     order = [(cell.procedure, piece.start) for cell, piece in turns(ledger, [first, second], 1.0)]
     assert order[:4] == [("a", 0), ("b", 0), ("a", 10), ("b", 10)]
-    ledger.add(first, range(10), 2, ["benchmarks.audit.worlds"])
-    ledger.add(first, range(10, 20), 1, ["benchmarks.audit.worlds"])
+    ledger.add(first, range(10), Count(10, 2, 10, 7), ["benchmarks.audit.worlds"])
+    ledger.add(first, range(10, 20), Count(10, 1), ["benchmarks.audit.worlds"])
     assert [json.loads(line).get("failures") for line in ledger.path.read_text().splitlines()] == [None, 2, 1]
-    assert Ledger(ledger.path).count(first) == Count(20, 3)
+    assert Ledger(ledger.path).count(first) == Count(20, 3, 10, 7)
     assert Ledger(ledger.path).earlier(first) == Count()
 
 
@@ -100,12 +101,12 @@ def test_a_packed_ledger_knows_what_it_knew(tmp_path: Path, monkeypatch: pytest.
         module.write_text(f"def rule():\n    return {value}\n")
         footprints.forget()
         for piece in pieces:
-            Ledger(path).add(cell, range(*piece), value, ["benchmarks_of_yours.rule"])
+            Ledger(path).add(cell, range(*piece), Count(10, value, 10, 4), ["benchmarks_of_yours.rule"])
     before = Ledger(path)
     Ledger(path).pack()
     ledger = Ledger(path)
-    assert ledger.count(cell) == before.count(cell) == Count(30, 9)
-    assert ledger.earlier(cell) == before.earlier(cell) == Count(20, 4)
+    assert ledger.count(cell) == before.count(cell) == Count(30, 9, 30, 12)
+    assert ledger.earlier(cell) == before.earlier(cell) == Count(20, 4, 20, 8)
     assert list(ledger.missing(cell, 60)) == [range(20, 30), range(30, 40), range(50, 60)]
     pieces = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(piece["first"], piece["searches"]) for piece in pieces[2:]] == [(0, 20), (40, 10), (0, 20)]
@@ -117,7 +118,7 @@ def test_a_changed_module_sets_counts_aside_that_rest_on_it(tmp_path: Path, monk
     module.write_text("def rule():\n    return 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     cell, path = Cell("a", "here", lambda generator: False, 30), tmp_path / "counts.jsonl"
-    Ledger(path).add(cell, range(10), 1, ["benchmarks_of_mine.rule"])
+    Ledger(path).add(cell, range(10), Count(10, 1), ["benchmarks_of_mine.rule"])
     for text, present in (
         ('"""What it is."""\n\ndef rule():  # plainly\n    """Say."""\n    return 1\n', True),
         ("def rule():\n    return 2\n", False),
@@ -139,7 +140,7 @@ def test_a_module_that_is_found_under_its_name_of_before_only_has_moved():
 
 
 def test_a_footprint_has_what_is_called_and_what_is_used_without_a_call():
-    cell = next(cell for cell in CELLS if cell.name == "oup: fixed set")
+    cell = next(cell for cell in CELLS if cell.name == "oup: fixed set, many instances")
     _, used = footprints.watched(lambda: cell.search(np.random.default_rng(1)))
     assert "utilitune.procedures.paper.engine" in used
     assert "utilitune.procedures.paper.loop" in used  # compiled rules: nobody sees a call
@@ -186,6 +187,29 @@ def test_the_page_names_what_was_not_counted_and_what_was_counted_before():
     assert "Lines with °" in text
     assert "70 further searches of the lines with °, of which 1 failed" in text
     assert "Lines with °" not in page([Line(cells[0], Count(100, 1))])
+
+
+def test_the_page_says_how_often_the_worst_answer_would_have_been_caught():
+    cell = Cell("a", "x", lambda generator: False)
+    assert Line(cell, Count(100, 1, 80, 60)).row().endswith("| 0.1 | 75 % |")
+    assert Line(cell, Count(100, 1)).row().endswith("| 0.1 | — |")
+    assert Line(cell, Count(10, 0, 10, 9), Count(100, 1)).row().endswith("| 0.1 | 90 % |")
+
+
+def test_what_a_search_tells_is_counted():
+    verdicts = iter(
+        [Verdict(failed=False, caught=True), Verdict(failed=True, caught=False), NOTHING_SEEN, True]
+    )
+    cell = Cell("a", "x", lambda generator: next(verdicts))
+    assert Counter().count(cell, range(4))[0] == Count(4, 2, 2, 1)
+
+
+def test_looks_at_one_search_tell_together_what_any_of_them_tells():
+    assert NOTHING_SEEN | NOTHING_SEEN == NOTHING_SEEN
+    both = NOTHING_SEEN | Verdict(failed=False, caught=True) | Verdict(failed=True, caught=False)
+    assert both == Verdict(failed=True, caught=True)
+    assert both
+    assert not Verdict(failed=False, caught=True)
 
 
 def test_failures_of_earlier_code_are_told_too():
