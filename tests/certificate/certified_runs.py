@@ -9,7 +9,7 @@ from dataclasses import replace
 from live import test_anytime_runs as anytime
 from live import test_quality_runs as quality
 from live.simulated_scenarios import backend, make_scenario
-from utilitune.certificate.content import COLUMNS, chain_of, commitment_of, sealed
+from utilitune.certificate.content import COLUMNS, VERSION, chain_of, commitment_of, sealed
 from utilitune.certificate.issuing import certify
 from utilitune.domain import Promise
 from utilitune.execution.simulated import SimulatedBackend
@@ -66,8 +66,13 @@ def resealed(content, **changes):
     forged = {**copy.deepcopy(content), **changes}
     if forged["objective"]["kind"] in COLUMNS:
         forged["chain"] = chain_of(forged["runs"], forged["objective"]["kind"])
-    forged["commitment"] = commitment_of(forged)
+    forged["commitment"] = commitment_of(forged, min(forged["version"], VERSION))
     return sealed(forged)
+
+
+def as_format_5(content):
+    """The same run, as the format before this one wrote it: without the given configurations."""
+    return resealed({name: value for name, value in content.items() if name != "given"}, version=5)
 
 
 def claiming(content, **changes):

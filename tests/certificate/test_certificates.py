@@ -10,6 +10,7 @@ import pytest
 
 from certificate.certified_runs import (
     LISTED,
+    as_format_5,
     by_best_moment,
     by_quality,
     by_time,
@@ -23,7 +24,7 @@ from utilitune.certificate.content import FORMAT
 from utilitune.errors import DataError, UsageError
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
-from utilitune.spaces import ParameterSpace
+from utilitune.spaces import Assignment, ParameterSpace
 from utilitune.utility import parse_utility
 
 
@@ -45,6 +46,9 @@ def test_a_run_with_search_has_a_valid_certificate(searched, tmp_path):
 
 OWN_METHOD = "live.test_exploring:AtTheQuickEnd"
 
+TRIED_FIRST = (Assignment({"x": 0.5}), Assignment({"x": 0.9}), Assignment({"x": 0.7}))
+"""The second is the default, which is tried once."""
+
 CASES = {
     "a list": (by_time, {}),
     "a sample": (by_time, {"population": Population.INFINITE}),
@@ -60,6 +64,21 @@ CASES = {
     "proposals": (by_time, {"options": {"proposals": 0.5}, "population": Population.INFINITE}),
     "another method": (by_time, {"search": SearchRules(method="random")}),
     "a method of the user's own": (by_time, {"search": SearchRules(0.5, OWN_METHOD)}),
+    "some to try first": (by_time, {"initial": TRIED_FIRST}),
+    "some to try first, with search": (by_time, {"initial": TRIED_FIRST, "search": SearchRules()}),
+    "some to try first, another method": (
+        by_time,
+        {"initial": TRIED_FIRST, "search": SearchRules(method="random")},
+    ),
+    "some to try first, a method of the user's own": (
+        by_time,
+        {"initial": TRIED_FIRST, "search": SearchRules(0.5, OWN_METHOD)},
+    ),
+    "some to try first, a fixed set": (by_time, {"initial": TRIED_FIRST, "options": {"configurations": 6}}),
+    "some to try first, a sample": (
+        by_time,
+        {"initial": TRIED_FIRST, "population": Population.INFINITE, "options": {"proposals": 0.5}},
+    ),
     "quality": (by_quality, {}),
     "quality, with search": (by_quality, {"search": SearchRules(), "options": {"entropy": "test"}}),
     "quality, a sample": (by_quality, {"population": Population.INFINITE}),
@@ -148,6 +167,32 @@ def test_the_commitment_is_there_from_the_first_run_on_and_stays(tmp_path):
     assert "committed" in verify(other, commitment=early["commitment"]).reason
 
 
+def test_a_certificate_of_the_format_before_says_what_nobody_had_committed_to(searched, tmp_path):
+    earlier = as_format_5(searched)
+    write_certificate(earlier, tmp_path / "earlier.json.gz")
+    kept = read_certificate(tmp_path / "earlier.json.gz")
+    for verdict in (verify(kept), verify(kept, commitment=earlier["commitment"])):
+        assert verdict.valid, verdict.reason
+        assert verdict.reason.startswith("VALID: with probability")
+        assert "format 5 leaves out the configurations that were given" in verdict.reason
+    assert "leaves out" not in verify(searched, commitment=searched["commitment"]).reason
+    assert "committed" in verify(kept, commitment=searched["commitment"]).reason
+
+
+def test_a_commitment_that_was_noted_in_the_format_before_still_counts_for_what_it_covers(searched):
+    noted = as_format_5(searched)["commitment"]
+    verdict = verify(searched, commitment=noted)
+    assert verdict.valid, verdict.reason
+    assert "format 5 leaves out the configurations that were given" in verdict.reason
+
+
+def test_instances_without_files_cannot_be_compared(searched, tmp_path):
+    verdict = verify(searched, files=tmp_path)
+    assert verdict.valid
+    assert not [each for each in verdict.checked if "with the content that was run" in each]
+    assert "no file of an instance was compared: the certificate holds the content of none" in verdict.checked
+
+
 def test_the_files_of_the_instances_can_be_compared(tmp_path):
     names = tuple(f"i{number}.txt" for number in range(30))
     for name in names:
@@ -187,7 +232,9 @@ def test_what_is_no_certificate_is_refused_in_a_sentence(tmp_path, data):
         read_certificate(path)
 
 
-@pytest.mark.parametrize(("version", "advice"), [(1, "certify the run again"), (99, "newer version")])
+@pytest.mark.parametrize(
+    ("version", "advice"), [(4, "certify the run again"), (99, "newer version"), ([5], "newer version")]
+)
 def test_another_format_is_refused_with_what_to_do(tmp_path, version, advice):
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps({"format": FORMAT, "version": version}), encoding="utf-8")

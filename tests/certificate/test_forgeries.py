@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from certificate.certified_runs import (
+    as_format_5,
     by_best_moment,
     by_quality,
     by_time,
@@ -20,10 +21,12 @@ from certificate.certified_runs import (
     resealed,
     sentence_of,
 )
+from live.simulated_scenarios import runtime_s
 from utilitune.certificate import betting, verify
+from utilitune.live.supply import RandomDraws
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
-from utilitune.spaces import ParameterSpace
+from utilitune.spaces import Assignment, ParameterSpace
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,18 @@ def test_any_single_change_is_found_in_a_thousand_tries(searched):
 
 def test_a_changed_setting_is_found_although_everything_is_hashed_anew(searched):
     """Whoever noted the commitment finds it; without it, what does not fit is found all the same."""
-    settled = ["scenario", "seed", "delta", "objective", "utility", "population", "space", "rules", "entropy"]
+    settled = [
+        "scenario",
+        "seed",
+        "delta",
+        "objective",
+        "utility",
+        "population",
+        "space",
+        "rules",
+        "given",
+        "entropy",
+    ]
     for key in settled:
         forged = copy.deepcopy(searched)
         change(forged, next(places(forged[key], (key,))))
@@ -303,6 +317,104 @@ def test_runs_are_compared_with_the_default_and_with_nobody_else(tmp_path):
     configurations[0]["origin"] = "user"
     forged = resealed(content, configurations=configurations, rules={**content["rules"], "default": False})
     assert "compared with the default" in verify(forged).reason
+
+
+# -- given configurations ------------------------------------------------------------------------------------
+
+
+def all_run(content, configurations):
+    """Every configuration with one of these numbers, run on every instance to its end, as it really is."""
+    rows = [
+        (number, position, None, "finished", runtime_s(configurations[number]["values"]["x"], name))
+        for number in configurations
+        for position, name in enumerate(content["instances"]["order"])
+    ]
+    return {name: list(column) for name, column in zip(content["runs"], zip(*rows, strict=True), strict=True)}
+
+
+def from_a_pleasant_draw_on(content, count):
+    """Entries that count as given up to where none of the next draws is good; the best of these wins."""
+    space = ParameterSpace.from_tables(**json.loads(content["space"]))
+    draws, default = RandomDraws(space, content["seed"]), content["configurations"][0]
+    first = worse = 1
+    while worse - first < count:
+        worse += 1
+        if abs(draws.draw(worse - 1)["x"] - 0.3) < 0.3:
+            first = worse
+    drawn = [
+        {"origin": "random", "values": dict(draws.draw(n)), "first_position": 0} for n in range(first, worse)
+    ]
+    dummies = [{**default, "origin": "user"} for _ in range(first - 1)]
+    configurations = [default, *dummies, *drawn]
+    ran = {number: configurations[number] for number in (0, *range(first, worse))}
+    best = min(ran, key=lambda number: abs(ran[number]["values"]["x"] - 0.3))
+    forged = {**content, "configurations": configurations, "nominations": []}
+    claim = {"answer": best, "epsilon": 0.0, "gamma": 0.9, "gain": None}
+    return resealed(forged, runs=all_run(content, ran), promise=sentence_of(forged, **claim))
+
+
+def test_entries_that_count_as_given_do_not_choose_the_first_draw(searched):
+    """Every run is true and nothing settled was touched: without a list of the given ones this is valid."""
+    forged = from_a_pleasant_draw_on(searched, 8)
+    noted = searched["commitment"]
+    assert forged["commitment"] == noted
+    assert "more configurations count as given than were settled" in verify(forged, commitment=noted).reason
+    given = [each["values"] for each in forged["configurations"] if each["origin"] != "random"]
+    assert "committed" in verify(resealed(forged, given=given), commitment=noted).reason
+    assert "does not say that it rests on" in verify(resealed(forged, given=given)).reason
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_the_first_draws_cannot_be_called_given(searched, count):
+    """They would need no bound and no run."""
+    configurations = copy.deepcopy(searched["configurations"])
+    for each in configurations[1 : 1 + count]:
+        assert each["origin"] == "random"
+        each["origin"] = "user"
+    forged = resealed(searched, configurations=configurations)
+    verdict = verify(forged, commitment=searched["commitment"])
+    assert "more configurations count as given than were settled" in verdict.reason
+
+
+@pytest.fixture(scope="module")
+def with_given(tmp_path_factory):
+    place = tmp_path_factory.mktemp("given")
+    return made(by_time(place, initial=(Assignment({"x": 0.5}), Assignment({"x": 0.7}))), place / "run")
+
+
+def test_given_configurations_are_those_that_were_settled(with_given):
+    assert [each["origin"] for each in with_given["configurations"][:4]] == [
+        "default",
+        "user",
+        "user",
+        "random",
+    ]
+    assert verify(with_given, commitment=with_given["commitment"]).valid
+    other, drawn, fewer = (copy.deepcopy(with_given["configurations"]) for _ in range(3))
+    other[1]["values"] = {"x": 0.31}
+    drawn[2]["origin"] = "random"
+    del fewer[2]
+    settled = [{"x": 0.9}, {"x": 0.31}, {"x": 0.7}]
+    wrong = [
+        ("configuration 1 is not the given one", resealed(with_given, configurations=other)),
+        ("committed", resealed(with_given, configurations=other, given=settled)),
+        ("fewer configurations count as given", resealed(with_given, configurations=drawn)),
+        ("fewer configurations count as given", resealed(with_given, configurations=fewer)),
+        ("committed", resealed(with_given, given=with_given["given"][:2])),
+        ("committed", resealed(with_given, given=None)),
+    ]
+    for reason, forged in wrong:
+        verdict = verify(forged, commitment=with_given["commitment"])
+        assert reason in verdict.reason, verdict
+    assert "no list" in verify(resealed(with_given, given=None)).reason
+    assert not verify(resealed(with_given, given=with_given["given"][:2])).valid
+
+
+@pytest.mark.parametrize("condition", ["", "It holds."])
+def test_a_promise_with_given_configurations_says_so(with_given, condition):
+    forged = resealed(with_given, promise=sentence_of(with_given, condition=condition))
+    assert "does not say that it rests on how they were chosen" in verify(forged).reason
+    assert "does not say that it rests on how they were chosen" in verify(as_format_5(forged)).reason
 
 
 # -- listed spaces -------------------------------------------------------------------------------------------

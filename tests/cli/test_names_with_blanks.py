@@ -78,12 +78,13 @@ def test_everything_works_and_what_is_advised_can_be_pasted(scenario: Path):
 
 def test_a_folder_with_blanks_in_use_is_stopped_by_what_is_advised(tmp_path: Path):
     folder = tmp_path / "my run"
-    with contextlib.closing(open_run_folder(folder, Snapshot({}, "digest"))):
+    begun, other = (Snapshot({"utility": f"uniform(k0={k0})"}, f"{k0}") for k0 in (1, 2))
+    with contextlib.closing(open_run_folder(folder, begun)):
         with pytest.raises(StoreError) as caught:
-            open_run_folder(folder, Snapshot({}, "digest"))
+            open_run_folder(folder, begun)
         assert advised(str(caught.value)) == ["utilitune", "stop", str(folder)]
     with pytest.raises(StoreError, match=f"with: --reuse '{folder}'"):
-        open_run_folder(folder, Snapshot({}, "other"))
+        open_run_folder(folder, other)
 
 
 def test_a_home_that_no_shell_has_read_is_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from utilitune import ProcedureSpec, Recording, replay
+from utilitune import ProcedureSpec, Recording, read_matrix, replay
+from utilitune.cli.simulate import _sentences
 from utilitune.domain.stopping import Budget
 from utilitune.errors import UsageError
 from utilitune.execution.simulated_cluster import Conditions
@@ -103,6 +106,18 @@ def test_bad_conditions_cost_time_and_change_no_answer(recording: Recording, res
     assert found.wall_s > results[1].wall_s
     assert found.losses > 0
     assert found.coordinator > 0.0
+
+
+def test_what_is_proved_in_the_stored_order_says_what_it_rests_on():
+    matrix = read_matrix("synthetic:rows=20,columns=300,seed=1,cutoff_s=600")
+    stored = replace(matrix, random_columns=False)
+    few = Budget(max_runs=20)
+    [found] = simulate(stored, WAGER, [2], PERFECT, budget=few, seed=None)
+    assert found.condition == "This holds only if the data hold their instances in random order."
+    assert found.to_dict()["condition"] == found.condition
+    assert found.condition in _sentences([found])
+    [found] = simulate(stored, WAGER, [2], PERFECT, budget=few, seed=5)
+    assert not found.condition
 
 
 def test_the_promise_falls_over_time(results: list[CrowdResult]):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from live.simulated_scenarios import make_scenario
 from utilitune.scenario import GeneratedInstances, ListedInstances, overlap
+from utilitune.scenario.instances import instance_source
 from utilitune.scenario.overlap import trained_on
 
 if TYPE_CHECKING:
@@ -51,6 +53,33 @@ def test_content_is_read_only_where_that_is_cheap(folder: Path, monkeypatch: pyt
     monkeypatch.setattr(overlap, "MOST_BYTES", 8)
     assert same(folder, ["train/b"], ["test/d"]) == ("test/d",)  # three bytes twice
     assert same(folder, ["train/a", "train/b"], ["test/d"]) == ()
+
+
+def test_what_was_not_compared_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    ours, theirs = (
+        ListedInstances(names, files=True) for names in (("train/a", "train/b"), ("test/c", "test/d"))
+    )
+    scenario = make_scenario(folder, training=ours, test=theirs)
+    assert overlap.overlap_of(scenario).note() == ""
+    monkeypatch.setattr(overlap, "MOST_BYTES", 8)
+    found = overlap.overlap_of(scenario)
+    assert found == ((), 1)
+    assert "1 were compared with the training instances by name only" in found.note()
+
+
+def test_files_that_the_generator_of_training_has_made(folder: Path):
+    made = GeneratedInstances(("make", "{output}"), "made", suffix=".cnf", count=5)
+    scenario = make_scenario(folder, training=made)
+    source = instance_source(scenario)
+    first, last, unmade = source.name(0), source.name(4), source.name(5)
+    (folder / "made").mkdir()
+    (folder / first).write_text("made first")
+    (folder / "test" / "copy").write_text("made first")
+    (folder / "test" / "link").symlink_to(folder / first)
+    (folder / "made" / "training-0-1.cnf").write_text("of another seed")
+    names = ("test/c", first, last, unmade, "made/training-0-1.cnf", "test/copy", "test/link", f"./{first}")
+    listed = ListedInstances(names, files=True)
+    assert trained_on(replace(scenario, test=listed)) == (first, last, "test/copy", "test/link", f"./{first}")
 
 
 def test_files_that_are_missing_and_instances_that_are_made(folder: Path):

@@ -1,9 +1,10 @@
 """Check a certificate: recompute everything that its promise rests on, and name the first thing that fails.
 
-In this order: the file is whole; the instances stand in the order that follows from the seed; the random
-draws follow from the seed and the space, none left out; every run is about a configuration and an instance
-that exist; what was settled before the first run fits the configurations and the space; the shares of δ sum
-to δ; nominees come with the orders that follow from the entropy; and the runs prove ε, γ and the gain.
+In this order: the file is whole; the instances stand in the order that follows from the seed; given
+configurations are those that were settled; the random draws follow from the seed and the space, none left
+out; every run is about a configuration and an instance that exist; what was settled before the first run
+fits the configurations and the space; the shares of δ sum to δ; nominees come with the orders that follow
+from the entropy; and the runs prove ε, γ and the gain.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from utilitune.certificate.betting import PAIRED_WEIGHTS, lower_bound, paired_bound, refutes
 from utilitune.certificate.content import (
     COLUMNS,
     FORMAT,
     SETTLED,
     VERSION,
+    WITHOUT_GIVEN,
     chain_of,
     commitment_of,
     digest_of,
 )
+from utilitune.certificate.drawing import check_condition, check_draws
 from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
 from utilitune.domain import Promise, probability_kept
 from utilitune.errors import UtilituneError
@@ -44,15 +45,16 @@ Cover = Sequence[tuple[float, int]]
 """Share and number of every draw that ε has to cover."""
 
 _SLACK = 1e-7
-_DRAWN_TOGETHER = 32
-_STREAM, _STREAM_OF_LISTS = 1, 4
-_ORIGINS = frozenset({"default", "user", "random", "model", "nominee"})
-_KEYS = {*SETTLED, "format", "version", "configurations", "nominations", "runs", "chain"} | {
+_KEYS = {"format", "version", "configurations", "nominations", "runs", "chain"} | {
     "promise",
     "versions",
     "commitment",
     "digest",
 }
+_NOT_COMMITTED = (
+    f"but a commitment of format {WITHOUT_GIVEN} leaves out the configurations that were given, so nobody "
+    "can see whether random draws that did not please were called given ones afterwards"
+)
 _MALFORMED = (
     UtilituneError,
     LookupError,
@@ -103,20 +105,24 @@ def verify(
 
 def _steps(content: Mapping[str, Any], commitment: str | None, files: Path | None) -> Iterator[str]:
     yield _check_file(content)
+    given_settled = content["version"] != WITHOUT_GIVEN
     if commitment is not None:
-        require(commitment == content["commitment"], "what was settled is not what was committed to")
+        given_settled = given_settled and commitment == content["commitment"]
+        known = given_settled or commitment == commitment_of(content, WITHOUT_GIVEN)
+        require(known, "what was settled is not what was committed to")
         yield "what was settled before the first run is what was committed to"
     yield _check_instances(content)
     if files is not None:
         yield _check_contents(content["instances"]["contents"], files)
     space = ParameterSpace.from_tables(**json.loads(content["space"]))
-    yield _check_draws(content, space)
+    yield check_draws(content, space)
     keys = [_key(space, each["values"], place) for place, each in enumerate(content["configurations"])]
     facts = Facts(content, keys, space.size)
     yield f"{len(content['runs']['position'])} runs, each of a configuration and an instance that exist"
     yield _check_rules(facts, content["rules"])
     yield _check_shares(facts)
-    yield _check_claim(facts, content)
+    claim = _check_claim(facts, content)
+    yield claim if given_settled else f"{claim}; {_NOT_COMMITTED}"
 
 
 # -- the file, the instances, the draws ----------------------------------------------------------------------
@@ -124,14 +130,19 @@ def _steps(content: Mapping[str, Any], commitment: str | None, files: Path | Non
 
 def _check_file(content: Mapping[str, Any]) -> str:
     require(digest_of(content) == content["digest"], "the certificate was changed: its digest does not fit")
-    require(content["format"] == FORMAT and content["version"] == VERSION, "this is no such certificate")
-    require(set(content) == _KEYS, "the certificate has other entries than it should")
+    version = content["version"]
+    require(
+        content["format"] == FORMAT and version in (WITHOUT_GIVEN, VERSION), "this is no such certificate"
+    )
+    require(set(content) == {*_KEYS, *SETTLED[version]}, "the certificate has other entries than it should")
     runs, objective = content["runs"], content["objective"]["kind"]
     require(objective in COLUMNS, f"nobody knows the objective {objective!r}")
     require(set(runs) == {*COLUMNS[objective]}, "the log of runs has other columns than it should")
     require(len({len(column) for column in runs.values()}) == 1, "the log of runs has holes")
     require(chain_of(runs, objective) == content["chain"], "the log of runs was changed: its chain is broken")
-    require(commitment_of(content) == content["commitment"], "what was settled was changed afterwards")
+    require(
+        commitment_of(content, version) == content["commitment"], "what was settled was changed afterwards"
+    )
     return "the file is whole, and so is the log of its runs"
 
 
@@ -173,67 +184,9 @@ def _check_contents(contents: Mapping[str, str], folder: Path) -> str:
         except OSError as error:
             raise RefutedError(f"the instance {name!r} cannot be read: {error.strerror}") from None
         require(found == digest, f"the instance {name!r} is not the one that was run")
+    if not contents:
+        return "no file of an instance was compared: the certificate holds the content of none"
     return f"{len(contents)} files with the content that was run"
-
-
-def _check_draws(content: Mapping[str, Any], space: ParameterSpace) -> str:
-    configurations = content["configurations"]
-    drawn: list[Mapping[str, Any]] = []
-    given = 0
-    for place, configuration in enumerate(configurations):
-        origin = configuration["origin"]
-        require(origin in _ORIGINS, f"configuration {place} has the unknown origin {origin!r}")
-        require(
-            origin != "default" or place == 0,
-            f"configuration {place} claims to be the default, but is not first",
-        )
-        if origin == "random":
-            drawn.append(configuration["values"])
-        elif origin in {"default", "user"}:
-            require(given == place, f"configuration {place} was given after others had been drawn")
-            given += 1
-        require(
-            origin == "model" or configuration["first_position"] == 0,
-            f"configuration {place} counts from a later position, but is no proposal",
-        )
-    if configurations and configurations[0]["origin"] == "default":
-        require(
-            configurations[0]["values"] == {**space.default()},
-            "configuration 0 is not the default of the space",
-        )
-    listed = content["rules"].get("listed") is True
-    expected = (
-        _listing(space, content["seed"], len(drawn))
-        if listed
-        else _draws(space, content["seed"], given, len(drawn))
-    )
-    for place, (claimed, real) in enumerate(zip(drawn, expected, strict=True), start=1):
-        require(
-            claimed == real, f"random draw {place} is not the one that follows from the seed and the space"
-        )
-    return f"{len(drawn)} random draws as they follow from the seed and the space, none left out"
-
-
-def _draws(space: ParameterSpace, seed: int, first: int, count: int) -> Iterator[Mapping[str, Any]]:
-    """The draws from number `first` on; the numbers before it were given to the given configurations."""
-    block: list[Assignment] = []
-    block_number = -1
-    for place in range(first, first + count):
-        if place // _DRAWN_TOGETHER != block_number:
-            block_number = place // _DRAWN_TOGETHER
-            sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM, block_number))
-            block = space.sample(np.random.default_rng(sequence), _DRAWN_TOGETHER)
-        yield {**block[place % _DRAWN_TOGETHER]}
-
-
-def _listing(space: ParameterSpace, seed: int, count: int) -> list[Mapping[str, Any]]:
-    """The first configurations of a listed space, in the order that follows from the seed."""
-    require(space.size is not None, "a space without end was listed")
-    everything = space.configurations()
-    require(count <= len(everything), "there are more random draws than configurations in the space")
-    sequence = np.random.SeedSequence(seed, spawn_key=(_STREAM_OF_LISTS,))
-    order = np.random.default_rng(sequence).permutation(len(everything))
-    return [{**everything[place]} for place in order[:count].tolist()]
 
 
 def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assignment:
@@ -290,6 +243,7 @@ def _check_claim(facts: Facts, content: Mapping[str, Any]) -> str:
     names = {"answer", "epsilon", "gamma", "gain", "condition", "sentence"}
     require(set(claim) == names, "the promise has other entries than it should")
     require(isinstance(claim["condition"], str), "the condition of the promise is no text")
+    check_condition(content)
     answer, epsilon = whole(claim["answer"], "the answer"), number(claim["epsilon"], "ε")
     gamma = None if claim["gamma"] is None else number(claim["gamma"], "γ")
     gain = None if claim["gain"] is None else number(claim["gain"], "the gain")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "utilitune-certificate"
-VERSION = 5
+VERSION = 6
 LARGEST_BYTES = 512 * 2**20
 """A certificate that is larger when it is unpacked is refused."""
 
@@ -43,7 +43,10 @@ COLUMNS = {
 }
 """What is kept of every run, by what it is configured for."""
 
-SETTLED = (
+WITHOUT_GIVEN = 5
+"""The earlier format that is still checked: its commitment leaves out the configurations that were given."""
+
+_SETTLED_THEN = (
     "scenario",
     "seed",
     "delta",
@@ -55,7 +58,8 @@ SETTLED = (
     "rules",
     "entropy",
 )
-"""What was settled before the first run."""
+SETTLED = {WITHOUT_GIVEN: _SETTLED_THEN, VERSION: (*_SETTLED_THEN, "given")}
+"""What was settled before the first run, by format."""
 
 _DEEPEST = 40
 _AS_VALUES = 16  # bytes that a character of numbers and short texts takes as a value
@@ -84,9 +88,9 @@ def chain_of(runs: Mapping[str, Sequence[Any]], objective: str) -> str:
     return link.hex()
 
 
-def commitment_of(content: Mapping[str, Any]) -> str:
-    """SHA-256 of what was settled before the first run."""
-    return hashlib.sha256(canonical({name: content[name] for name in SETTLED})).hexdigest()
+def commitment_of(content: Mapping[str, Any], version: int = VERSION) -> str:
+    """SHA-256 of what was settled before the first run, as far as a format holds it."""
+    return hashlib.sha256(canonical({name: content[name] for name in SETTLED[version]})).hexdigest()
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,10 +127,11 @@ def read_certificate(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("format") != FORMAT or _too_deep(content):
         raise DataError("this is no certificate of Utilitune", path=path)
     version = content.get("version")
-    if version != VERSION:
+    if version not in (WITHOUT_GIVEN, VERSION):
         earlier = isinstance(version, int) and version < VERSION
         raise DataError(
-            f"this certificate has the format {version!r}, and only {VERSION} is known here: "
+            f"this certificate has the format {version!r}, and only {WITHOUT_GIVEN} and {VERSION} are known "
+            "here: "
             + (
                 "certify the run again, or check it with the version that made it"
                 if earlier

@@ -1,8 +1,8 @@
 """Write down everything that the promise of a run rests on, for others to check.
 
 A certificate holds what was settled before the first run (scenario, space, utility, seed, δ and its shares,
-entropy), every configuration with its origin, what the procedure has looked at, and the claim. It holds no
-output of the program, no environment and no paths beyond the names of the instances.
+what is tried first, entropy), every configuration with its origin, what the procedure has looked at, and the
+claim. It holds no output of the program, no environment and no paths beyond the names of the instances.
 """
 
 from __future__ import annotations
@@ -126,6 +126,7 @@ def _settled(task: Task, store: StoreReader, rules: dict[str, Any]) -> dict[str,
             "contents": content_digests(scenario),
         },
         "rules": rules,
+        "given": [dict(each) for each in task.given],
         "entropy": store.facts().get("entropy"),
     }
 

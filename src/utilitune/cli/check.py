@@ -209,7 +209,7 @@ def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]
     from utilitune.domain import RunStatus
     from utilitune.errors.outside import shortened
     from utilitune.scenario.model import CommandSpec, RecordedSpec
-    from utilitune.scenario.overlap import trained_on
+    from utilitune.scenario.overlap import overlap_of
     from utilitune.utility import format_duration
 
     if trial.disagreement:
@@ -235,7 +235,10 @@ def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]
     if all(rule is None for rule in (stop.epsilon, stop.cpu_time_s, stop.wall_time_s, stop.runs)):
         limit = setting("budget.wall_time")
         yield f"nothing ends the run but you: set {limit}, run it with --epsilon, or press Ctrl-C"
-    if same := trained_on(scenario):
+    same, _ = overlap = overlap_of(scenario)
+    if overlap.not_compared:
+        yield overlap.note()
+    if same:
         yield (
             f"{len(same)} of the test instances are training instances, too ({shortened(same[0], 80)!r} is "
             "one), so 'utilitune evaluate' could not tell whether an answer is better: take others for "

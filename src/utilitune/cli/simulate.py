@@ -209,6 +209,8 @@ def _sentences(results: Sequence[CrowdResult]) -> list[str]:
     sentences = [f"The answer is {last.best} for any number of workers; {last.runs_needed:,} runs decide it."]
     if len({each.best for each in results}) > 1:
         sentences = ["The answers differ because a limit ended some of the simulations."]
+    if last.condition:
+        sentences.append(last.condition)
     if any(each.losses for each in results):
         lost = ", ".join(
             f"{each.losses:,} with {counted(each.workers, 'worker')}" for each in results if each.losses

@@ -37,7 +37,7 @@ from utilitune.live.resampling import CONFIDENCE, Interval, hull, interval_of, r
 from utilitune.live.task import Task
 from utilitune.procedures.bounds.interval import mean_interval
 from utilitune.scenario.model import ListedInstances, Population
-from utilitune.scenario.overlap import trained_on
+from utilitune.scenario.overlap import overlap_of
 from utilitune.store import Snapshot, open_run_folder
 from utilitune.utility import format_duration
 
@@ -58,6 +58,9 @@ FOLDER_NAME = "evaluation"
 
 TRAINED_ON = "trained on"
 """Name of the fact that says how many of the test instances are training instances."""
+
+NOT_COMPARED = "not compared"
+"""Name of the fact that says how many are so large that nobody has looked."""
 
 FEWEST_PAIRS = 6
 """With fewer pairs not even a gain on every one of them would be significant: 2 · 2⁻⁵ > 0.05 (sign test)."""
@@ -474,10 +477,11 @@ def run_evaluation(
     names = [task.test.name(position) for position in range(count)]
     worth = task.utility if plan.scenario.quality is None else _worths(task, chosen[1], default[1])
     found = compare(chosen, default, worth, plan.captime_s, names)
-    note = f"{found.note} {crowded}".strip()
-    same = len(trained_on(plan.scenario))
-    store.keep_fact(TRAINED_ON, str(same))
-    return replace(found, note=note, trained_on=same)
+    overlap = overlap_of(plan.scenario)
+    note = " ".join(filter(None, (found.note, crowded, overlap.note())))
+    store.keep_fact(TRAINED_ON, str(len(overlap.names)))
+    store.keep_fact(NOT_COMPARED, str(overlap.not_compared))
+    return replace(found, note=note, trained_on=len(overlap.names))
 
 
 def _worths(task: Task, chosen: Sequence[RunOutcome], default: Sequence[RunOutcome]) -> WorthsOfBoth:

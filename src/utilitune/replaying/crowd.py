@@ -75,6 +75,7 @@ class CrowdResult:
         coordinator: The part of the clock in which the coordinator handled completions.
         own_cpu_s: CPU time that our own code really needed for each completion, in seconds.
         promise: What was proved over time.
+        condition: What ε rests on, where the data was taken as it is stored.
     """
 
     workers: int
@@ -95,6 +96,7 @@ class CrowdResult:
     coordinator: float
     own_cpu_s: float
     promise: tuple[PromisePoint, ...]
+    condition: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -319,6 +321,7 @@ class _Crowd:
             else 0.0,
             own_cpu_s=self._own_s / handled,
             promise=tuple(self._points),
+            condition=self._recording.condition(growing=progress.gamma is not None),
         )
 
 

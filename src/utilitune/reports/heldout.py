@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utilitune.errors import UtilituneError
-from utilitune.live.evaluation import FOLDER_NAME, TRAINED_ON, Comparison, compare
+from utilitune.live.evaluation import FOLDER_NAME, NOT_COMPARED, TRAINED_ON, Comparison, compare
 from utilitune.live.grid import settled
 from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.task import Task
 from utilitune.reports.distributions import distribution
-from utilitune.scenario.overlap import trained_on
+from utilitune.scenario.overlap import Overlap, overlap_of
 from utilitune.store import read_run_folder
 from utilitune.store.sqlite_errors import DATABASE_NAME
 
@@ -70,7 +70,14 @@ def _comparison(store: StoreReader, answer: int) -> Comparison | None:
     names = [task.test.name(position) for position in range(count)]
     found = compare((answer, chosen), (DEFAULT, default), task.utility, captime_s, names)
     same = store.facts().get(TRAINED_ON)  # evaluations of earlier versions do not say
-    return replace(found, trained_on=len(trained_on(task.scenario)) if same is None else int(same))
+    if same is None:
+        overlap = overlap_of(task.scenario)
+        count = len(overlap.names)
+    else:
+        overlap = Overlap(not_compared=int(store.facts().get(NOT_COMPARED, 0)))
+        count = int(same)
+    note = " ".join(filter(None, (found.note, overlap.note())))
+    return replace(found, note=note, trained_on=count)
 
 
 def _outcomes(store: StoreReader, number: int, captime_s: float, count: int) -> list[RunOutcome] | None:

@@ -2,45 +2,107 @@
 
 On these an answer was chosen, so it looks better there than it is, and an evaluation on them proves nothing.
 An instance is the same if it has the same name, if both names lead to the same file, or if both files hold
-the same bytes. Only files of equal size are read, and not more than `MOST_BYTES` of them in all.
+the same bytes. Only files of equal size are read, and not more than `MOST_BYTES` of them in all;
+who asks is told how many were not.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from utilitune.errors.outside import is_file
+from utilitune.scenario.instances import TRAINING, instance_source
 from utilitune.scenario.model import ListedInstances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from utilitune.scenario.model import Scenario
+    from utilitune.scenario.model import GeneratedInstances, Scenario
 
 MOST_BYTES = 1 << 28
 """How much of all files together is read to find the same content under two names."""
 
+_LONGEST_NUMBER = 18
+
+
+class Overlap(NamedTuple):
+    """What test and training instances have in common.
+
+    Attributes:
+        names: The test instances that are training instances too, in the order in which they are listed.
+        not_compared: How many test instances have a training instance of equal size, but were not compared
+            with it because too much would have had to be read.
+    """
+
+    names: tuple[str, ...] = ()
+    not_compared: int = 0
+
+    def note(self) -> str:
+        """What was not compared, in a sentence; empty if everything was."""
+        if not self.not_compared:
+            return ""
+        return (
+            f"Of the test instances, {self.not_compared} were compared with the training instances by name "
+            "only: the files are too large to compare what they hold."
+        )
+
 
 def trained_on(scenario: Scenario) -> tuple[str, ...]:
-    """The test instances that are training instances too, in the order in which they are listed.
+    """The test instances that are training instances too, in the order in which they are listed."""
+    return overlap_of(scenario).names
 
-    Generated instances follow from seeds that differ between training and test, so they never are.
+
+def overlap_of(scenario: Scenario) -> Overlap:
+    """What test and training instances have in common.
+
+    Generated test instances have nothing in common with training instances: their seeds are others. Listed
+    ones may be files that the generator of the training instances has made.
     """
     training, test = scenario.training, scenario.test
-    if not isinstance(training, ListedInstances) or not isinstance(test, ListedInstances):
-        return ()
-    names = set(training.distinct)
-    ours, theirs = (_files(scenario.directory, each.distinct) for each in (training, test))
+    if not isinstance(test, ListedInstances):
+        return Overlap()
+    theirs = _files(scenario.directory, test.distinct)
+    if isinstance(training, ListedInstances):
+        names, ours = set(training.distinct), _files(scenario.directory, training.distinct)
+    else:
+        names = {name for name in test.distinct if _is_made(scenario, training, scenario.directory / name)}
+        ours = _made(scenario, training)
     places = {os.path.realpath(path) for path in ours.values()}
     same = {
         name
         for name in test.distinct
         if name in names or (name in theirs and os.path.realpath(theirs[name]) in places)
     }
-    same |= _same_content(ours, {name: path for name, path in theirs.items() if name not in same})
-    return tuple(name for name in test.distinct if name in same)
+    rest = {name: path for name, path in theirs.items() if name not in same}
+    found, not_compared = _same_content(ours, rest)
+    same |= found
+    return Overlap(tuple(name for name in test.distinct if name in same), not_compared)
+
+
+def _made(scenario: Scenario, training: GeneratedInstances) -> dict[str, Path]:
+    """The training instances that the generator has made so far."""
+    folder = scenario.directory / training.folder
+    try:
+        paths = sorted(folder.iterdir())
+    except OSError:
+        return {}
+    return {path.name: path for path in paths if is_file(path) and _is_made(scenario, training, path)}
+
+
+def _is_made(scenario: Scenario, training: GeneratedInstances, path: Path) -> bool:
+    """Whether a path is one where the generator puts a training instance, made already or not."""
+    role, _, rest = path.name.partition("-")
+    number = rest.partition("-")[0]
+    if role != TRAINING or not number.isdecimal() or len(number) > _LONGEST_NUMBER:
+        return False
+    position = int(number)
+    if training.count is not None and position >= training.count:
+        return False
+    made = scenario.directory / instance_source(scenario).name(position)
+    return os.path.realpath(path) == os.path.realpath(made)
 
 
 def _files(directory: Path, names: Iterable[str]) -> dict[str, Path]:
@@ -48,25 +110,28 @@ def _files(directory: Path, names: Iterable[str]) -> dict[str, Path]:
     return {name: directory / name for name in names if (directory / name).is_file()}
 
 
-def _same_content(ours: Mapping[str, Path], theirs: Mapping[str, Path]) -> set[str]:
-    """Names of their files that hold what one of our files holds, as far as that is cheaply known."""
+def _same_content(ours: Mapping[str, Path], theirs: Mapping[str, Path]) -> tuple[set[str], int]:
+    """Names of their files that hold what one of our files holds, and how many are too large to tell."""
     by_size: dict[int, list[Path]] = {}
     for path in ours.values():
         by_size.setdefault(path.stat().st_size, []).append(path)
     left = MOST_BYTES
     known: dict[int, set[bytes]] = {}
-    found = set()
+    found, not_compared = set(), 0
     for name, path in theirs.items():
         size = path.stat().st_size
         cost = size if size in known else size * (1 + len(by_size.get(size, ())))
-        if size not in by_size or cost > left:
+        if size not in by_size:
+            continue
+        if cost > left:
+            not_compared += 1
             continue
         left -= cost
         if size not in known:
             known[size] = {_digest(each) for each in by_size[size]}
         if _digest(path) in known[size]:
             found.add(name)
-    return found
+    return found, not_compared
 
 
 def _digest(path: Path) -> bytes:
