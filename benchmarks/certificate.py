@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from utilitune.certificate import read_certificate, verify, write_certificate
-from utilitune.certificate.checking import _draws, _hashed
+from utilitune.certificate.checking import _hashed
 from utilitune.certificate.content import FORMAT, VERSION, chain_of, commitment_of, sealed
+from utilitune.certificate.drawing import _draws
 from utilitune.domain import Promise
 from utilitune.spaces import ParameterSpace
 

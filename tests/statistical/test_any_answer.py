@@ -25,7 +25,7 @@ SEARCHES = 30
 @pytest.mark.parametrize("finite", [True, False], ids=["list", "endless"])
 def test_nothing_false_is_said_of_any_configuration(finite, fixed):
     failed = sum(
-        any_answer_search(np.random.default_rng([seed, 11]), DELTA, finite=finite, fixed=fixed)
+        bool(any_answer_search(np.random.default_rng([seed, 11]), DELTA, finite=finite, fixed=fixed))
         for seed in range(SEARCHES)
     )
     assert failed <= DELTA * SEARCHES
@@ -33,7 +33,7 @@ def test_nothing_false_is_said_of_any_configuration(finite, fixed):
 
 def failures(searches: int = 40, **broken: object) -> int:
     return sum(
-        Asking(np.random.default_rng([seed, 12]), DELTA, **{"finite": True, **broken}).fails()
+        bool(Asking(np.random.default_rng([seed, 12]), DELTA, **{"finite": True, **broken}).fails())
         for seed in range(searches)
     )
 

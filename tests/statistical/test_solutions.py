@@ -46,7 +46,7 @@ class Hasty(JudgedEvidence):
 
 def failures(kind: Kind, world: str, procedure: str, searches: int) -> int:
     failed = sum(
-        solution_search(np.random.default_rng([number, 14]), kind, world, procedure, DELTA)
+        bool(solution_search(np.random.default_rng([number, 14]), kind, world, procedure, DELTA))
         for number in range(searches)
     )
     sys.stdout.write(f"{kind.objective}, {world}, {procedure}: {failed} of {searches} promises broken\n")
