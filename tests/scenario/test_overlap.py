@@ -35,6 +35,12 @@ def test_by_name(folder: Path):
     assert same(folder, ["a", "b"], ["c", "d"], files=False) == ()
 
 
+def test_names_that_no_file_can_have(folder: Path):
+    """Instances of a Python function can be long texts, such as JSON."""
+    text = "x" * 5000
+    assert same(folder, [text, "a"], [text, "y" * 300], files=False) == (text,)
+
+
 def test_by_place(folder: Path):
     (folder / "test" / "link").symlink_to(folder / "train" / "a")
     assert same(folder, ["train/a"], ["test/../train/a", "test/c", "test/link"]) == (

@@ -31,6 +31,9 @@ RULES = "rules"
 FRESH_FROM = "fresh from"
 """Name of the fact that says from which position on proposals may be judged, whatever was consumed."""
 
+SEEN_TO = "seen up to"
+"""Name of the fact that says how far earlier runs went whose results were seen, whatever was taken over."""
+
 NOMINEES_FROM = "nominees judged from"
 """Name of the fact that says for each nomination which position was the first behind all that shaped it."""
 
@@ -76,7 +79,8 @@ def settle_after(
 
     The draws of both runs are the same ones, so only a γ that the earlier run announced was announced before
     anything was seen. And what is chosen with a view to those results is judged on fresh positions, also
-    where a run was begun without them and uses them from a later start on.
+    where a run was begun without them and uses them from a later start on. Settings that the earlier run
+    itself had chosen after looking at results are no fresh choice here either.
 
     Args:
         earlier: The earlier runs.
@@ -92,16 +96,31 @@ def settle_after(
     first = not store.sessions()
     if first:
         settled(store, task, replace(specification, gamma=earlier.announced_gamma))
-    same = earlier.procedure and not _differs(specification.plain(), earlier.procedure)
-    if specification.population == "finite" or (same and not found and earlier.searched_like(search)):
-        return
-    too_few = first_fresh_position(earlier.end, task.training.count, finite=False) is None
+    finite = specification.population == "finite"
+    too_few = first_fresh_position(earlier.end, task.training.count, finite=finite) is None
     if first and found and too_few:
         raise UsageError(
             f"{earlier.folder} has used {earlier.end} of {task.training.count} instances, and too few are "
             "left to judge the configuration on: bring more instances"
         )
-    store.keep_fact(FRESH_FROM, str(max(earlier.end, int(store.facts().get(FRESH_FROM, "0")))))
+    _keep_most(store, SEEN_TO, earlier.end)
+    if finite:
+        return
+    now, before = specification.plain(), earlier.procedures
+    same = bool(before) and all(each and not _differs(now, each) for each in before)
+    follows = same and not found and earlier.searched_like(search)
+    _keep_most(store, FRESH_FROM, earlier.fresh_from if follows else earlier.end)
+
+
+def position_in(store: StoreReader, fact: str) -> int:
+    """A position that is kept as a fact; 0 if there is none."""
+    return int(store.facts().get(fact, "0"))
+
+
+def _keep_most(store: Store, fact: str, position: int) -> None:
+    """Keep a position as a fact where it is larger than the one that is kept."""
+    if position > position_in(store, fact):
+        store.keep_fact(fact, str(position))
 
 
 def announced_gamma(store: StoreReader, specification: ProcedureSpec | None = None) -> float | None:
@@ -125,13 +144,14 @@ def fresh_from(store: Store, specification: ProcedureSpec, *, replays: bool = Tr
         replays: Whether search takes the same way again from what it has looked at, as ours does. A package
             goes another way by which runs are stored, and a user may have rewritten a class of their own.
     """
-    kept = int(store.facts().get(FRESH_FROM, "0"))
+    kept = position_in(store, FRESH_FROM)
     sessions = store.sessions()
     other_way = not replays and specification.population != "finite"
     if sessions and (
         other_way or _differs(specification.plain(), sessions[-1].settings.get("procedure", {}))
     ):
-        kept = max(kept, 1 + max((run.request.position for run in store.runs()), default=-1))
+        last = max((run.request.position for run in store.runs()), default=-1)
+        kept = max(kept, 1 + last, position_in(store, SEEN_TO))
         store.keep_fact(FRESH_FROM, str(kept))
     return kept
 

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, UsageError
-from utilitune.live.first_start import FRESH_FROM, announced_gamma
+from utilitune.live.first_start import FRESH_FROM, SEEN_TO, announced_gamma, position_in
 from utilitune.live.hunting import OWN_METHODS
 from utilitune.live.inputs import INPUT_CONDITION
 from utilitune.scenario.model import Scenario
@@ -59,7 +59,10 @@ _CHOSEN = {
 """What may have been chosen by looking at the earlier runs where it differs, and the keys of it."""
 
 
-_OF_SEARCH = ("method", "share", "workers")
+_USES = "This uses runs of"
+"""How every condition begins that is stated because of earlier runs."""
+
+_OF_SEARCH = ("method", "share", "head_start", "workers")
 """What a search follows from, beside its seed and the runs it looks at."""
 
 
@@ -75,15 +78,19 @@ class EarlierRuns:
     Attributes:
         folder: Where it is kept.
         announced_gamma: The γ that it announced before anything was seen, if any.
-        procedure: The settings of its procedure at its last start.
+        procedures: The settings of its procedure, at each of its starts.
         search: How it searched.
-        end: The first position behind all its runs, and behind those that it used of others.
+        end: The first position behind all its runs, and behind those of others that were named there.
+        fresh_from: The first position on which it judged what it chose after looking at results.
+        conditions: Kind and text of what its own promise rests on because of runs that it used.
     """
 
     announced_gamma: float | None = None
-    procedure: Mapping[str, object] = MappingProxyType({})
+    procedures: Sequence[Mapping[str, object]] = ()
     search: Mapping[str, object] = MappingProxyType({})
     end: int = 0
+    fresh_from: int = 0
+    conditions: Sequence[tuple[str, str]] = ()
 
     def __init__(
         self,
@@ -129,10 +136,16 @@ class EarlierRuns:
         result = cls(folder, runs, frozenset(found - given), others=others)
         result.announced_gamma = announced_gamma(store)
         if sessions := store.sessions():
-            result.procedure = sessions[-1].settings.get("procedure", {})
+            result.procedures = [each.settings.get("procedure", {}) for each in sessions]
             result.search = sessions[0].settings.get("search", {})
         last = max((run.request.position for run in store.runs()), default=-1)
-        result.end = max(1 + last, int(store.facts().get(FRESH_FROM, "0")))
+        result.fresh_from = position_in(store, FRESH_FROM)
+        result.end = max(1 + last, result.fresh_from, position_in(store, SEEN_TO))
+        result.conditions = [
+            (event.kind, event.text)
+            for event in store.events()
+            if event.kind == FREE_CONDITION or (event.kind == CONDITION and event.text.startswith(_USES))
+        ]
         result.check_listed(scenario)
         return result
 
@@ -163,11 +176,14 @@ class EarlierRuns:
     def note(self, store: Store) -> None:
         """Keep, once, what the promise of a run that uses these runs rests on.
 
-        A run that was begun without them may have announced a γ that is chosen by them, too.
+        A run that was begun without them may have announced a γ that is chosen by them, too. What the
+        earlier run chose after looking at runs that it used itself was chosen so here as well.
         """
+        for kind, text in self.conditions:
+            note_once(store, kind, text)
         gamma = ["γ"] if announced_gamma(store) not in (None, self.announced_gamma) else []
         fixed = " nor ".join([*gamma, *self._others, "the configurations to try first"])
-        uses, looked = f"This uses runs of {self.folder}: it holds if", "chosen after looking at them."
+        uses, looked = f"{_USES} {self.folder}: it holds if", "chosen after looking at them."
         note_once(store, CONDITION, f"{uses} neither the utility nor {fixed} were {looked}")
         without = f"neither {fixed} were" if " nor " in fixed else f"{fixed} were not"
         note_once(store, FREE_CONDITION, f"{uses} {without} {looked}")

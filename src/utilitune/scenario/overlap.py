@@ -107,7 +107,7 @@ def _is_made(scenario: Scenario, training: GeneratedInstances, path: Path) -> bo
 
 def _files(directory: Path, names: Iterable[str]) -> dict[str, Path]:
     """Those of the instances that are files."""
-    return {name: directory / name for name in names if (directory / name).is_file()}
+    return {name: directory / name for name in names if is_file(directory / name)}
 
 
 def _same_content(ours: Mapping[str, Path], theirs: Mapping[str, Path]) -> tuple[set[str], int]:
