@@ -13,7 +13,7 @@ from utilitune.live.asker import Ended
 from utilitune.live.grid import GivenRuns
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.pair_runtime import NOTHING_SEEN, PairRuntime
-from utilitune.reports import whatif
+from utilitune.reports.whatif_runs import stored
 from utilitune.store import ConfigurationRecord, RunRecord, StoredOrigin
 from utilitune.utility import parse_utility
 
@@ -69,7 +69,7 @@ def test_evidence_what_if_and_grids_agree_on_every_history_of_a_pair(history, ca
     assert evidence.arrays.utility[at] == UTILITY(expected.runtime_s)
 
     records = [RunRecord(run.request, run.outcome) for run in runs]
-    counted = whatif._settled(records)(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT, 0, 0.0))
+    counted = stored(records)(ConfigurationRecord(0, {}, StoredOrigin.DEFAULT, 0, 0.0)).in_a_row
     assert counted.finished[0] == math.isfinite(expected.runtime_s)
     assert counted.stop_s[0] == min(expected.runtime_s, expected.watched_s)
 

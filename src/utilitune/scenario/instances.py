@@ -98,6 +98,17 @@ def derived_seed(seed: int, *purpose: str | int) -> int:
     return int.from_bytes(_hashed(seed, *purpose)[:4], "big") >> 1
 
 
+def made_name(instances: GeneratedInstances, scenario_seed: int, role: str, position: int) -> str:
+    """The file of a generated instance, within the scenario's folder; made already or not."""
+    instance_seed = _making_seed(scenario_seed, role, position)
+    return str(Path(instances.folder) / f"{role}-{position}-{instance_seed}{instances.suffix}")
+
+
+def _making_seed(scenario_seed: int, role: str, position: int) -> int:
+    """What the generator makes an instance from."""
+    return derived_seed(scenario_seed, role, "make", position)
+
+
 def _hashed(seed: int, *purpose: str | int) -> bytes:
     text = "\0".join(map(str, (seed, *purpose)))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
@@ -157,10 +168,7 @@ class _Generated:
         return self.instances.count
 
     def name(self, position: int) -> str:
-        instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
-        return str(
-            Path(self.instances.folder) / f"{self.role}-{position}-{instance_seed}{self.instances.suffix}"
-        )
+        return made_name(self.instances, self.scenario_seed, self.role, position)
 
     def seed(self, position: int) -> int:
         return derived_seed(self.scenario_seed, self.role, "run", position)
@@ -180,7 +188,7 @@ class _Generated:
 
     def _command(self, position: int, output: Path) -> list[str]:
         """The command line that writes the instance at a position to a file."""
-        instance_seed = derived_seed(self.scenario_seed, self.role, "make", position)
+        instance_seed = _making_seed(self.scenario_seed, self.role, position)
         values = {"seed": str(instance_seed), "output": str(output)}
         argv = [word.format_map(values) for word in self.instances.argv]
         argv[0] = program_path(self.directory, argv[0]) or argv[0]

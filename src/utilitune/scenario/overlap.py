@@ -13,7 +13,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.errors.outside import is_file
-from utilitune.scenario.instances import TRAINING, instance_source
+from utilitune.scenario.instances import TRAINING, made_name
 from utilitune.scenario.model import ListedInstances
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _is_made(scenario: Scenario, training: GeneratedInstances, path: Path) -> bo
     position = int(number)
     if training.count is not None and position >= training.count:
         return False
-    made = scenario.directory / instance_source(scenario).name(position)
+    made = scenario.directory / made_name(training, scenario.seed, TRAINING, position)
     return os.path.realpath(path) == os.path.realpath(made)
 
 
