@@ -24,7 +24,7 @@ from utilitune.domain.stopping import Budget
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.execution.simulated_cluster import Conditions
 from utilitune.live.running import run_scenario, settings_of
-from utilitune.replaying.crowd import simulate
+from utilitune.replaying.crowd import Crowd, simulate
 from utilitune.replaying.recording import Recording
 from utilitune.scenario import CommandSpec, ListedInstances, Population, Scenario
 from utilitune.scenario.model import NO_SEARCH
@@ -63,7 +63,7 @@ def _specification(utility_k0: float = 60.0) -> ProcedureSpec:
 
 def _useful(name: str, recording: Recording) -> None:
     k0 = float(recording.utility.k0)  # type: ignore[attr-defined]
-    for found in simulate(recording, _specification(k0), WORKERS, CONDITIONS, seed=None):
+    for found in simulate(recording, _specification(k0), Crowd(WORKERS, CONDITIONS), seed=None):
         target = TARGETS.get(found.workers)
         met = "" if target is None else f"≥ {target:.0%}  {'ok' if found.useful >= target else 'MISSED'}"
         print(
@@ -72,7 +72,7 @@ def _useful(name: str, recording: Recording) -> None:
             f"{found.runs:,} runs for {found.runs_needed:,}",
             flush=True,
         )
-    for found in simulate(recording, _specification(k0), (FILLED,), CONDITIONS, seed=None, guesses="all"):
+    for found in simulate(recording, _specification(k0), Crowd((FILLED,), CONDITIONS, "all"), seed=None):
         print(
             f"{name}, {found.workers} workers, all guesses: busy {found.busy:.1%} ≥ {BUSY:.0%}  "
             f"{'ok' if found.busy >= BUSY else 'MISSED'}; useful {found.useful:.1%}, {found.wall_s:.0f} s on "
@@ -83,7 +83,7 @@ def _useful(name: str, recording: Recording) -> None:
 
 def _coordinator() -> None:
     recording = Recording.of(SHORT, "log-laplace(k0=0.06)")
-    for found in simulate(recording, _specification(0.06), (100, 1000), CONDITIONS, seed=None):
+    for found in simulate(recording, _specification(0.06), Crowd((100, 1000), CONDITIONS), seed=None):
         rate = 1.0 / found.own_cpu_s
         met = "ok" if rate >= 3000 else "MISSED"
         print(

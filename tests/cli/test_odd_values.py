@@ -95,7 +95,10 @@ def test_what_is_no_scenario_is_refused(
 
 @pytest.mark.parametrize("name", [".", "loop", "nowhere", "pipe", "/dev/zero", "\0", "scenario.toml"])
 def test_what_is_no_configuration_file_is_refused(place: Path, capsys: pytest.CaptureFixture[str], name: str):
-    refusal(["prove", "scenario.toml", "--configuration", name], capsys)
+    before = sorted(place.iterdir())
+    told = refusal(["prove", "scenario.toml", "--configuration", name], capsys)
+    assert told.count("\n") == 1
+    assert sorted(place.iterdir()) == before
 
 
 @pytest.mark.parametrize("command", ["run", "prove"])

@@ -9,9 +9,18 @@ from utilitune.live.hunting import OWN_METHODS
 from utilitune.search.naming import OWN, PEERS, require_known
 
 
+def is_known(method: str) -> bool:
+    """Whether a method of this name may search."""
+    try:
+        require_known(method)
+    except ScenarioError:
+        return False
+    return True
+
+
 @pytest.mark.parametrize("method", [*OWN, *PEERS, "module:Class"])
 def test_what_may_search(method):
-    require_known(method)
+    assert is_known(method)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,13 +25,14 @@ ClusterPlace = Annotated[
 ]
 """The option that names a cluster."""
 
+GUESSES = (
+    "Which runs workers make before they are needed. useful: only runs that are likely to be needed, so some "
+    "workers may wait. all: every free worker makes one, the likeliest first: sooner done, with more wasted."
+)
+"""What the option says that chooses between runs ahead of need."""
+
 GuessesChoice = Annotated[
-    Guesses | None,
-    typer.Option(
-        help="Which runs are made before they are needed. useful: only those that are likely to be of use, "
-        "so some workers may wait. all: every free worker gets one, best first, which is sooner done and "
-        "wastes more.  [default: as in the scenario, or useful]"
-    ),
+    Guesses | None, typer.Option(help=f"{GUESSES}  [default: as in the scenario, or useful]")
 ]
 """The option that says which runs are made ahead of need."""
 
@@ -50,20 +51,41 @@ WallTime = Annotated[
     str | None,
     typer.Option(
         "--max-wall-time",
-        help="Stop after this much time on the clock, all starts together, e.g. 30m; a larger one goes on.",
+        help="Stop after this much time on the clock, all starts together, e.g. 30m. To go on, start again "
+        "with more.",
     ),
 ]
 """The option that limits all runs of a collection or an evaluation."""
 
 
-def within(wall_time: str | None) -> Budget:
-    """The budget that `WallTime` gives; no limit where it is left out."""
-    from utilitune.domain.stopping import NO_LIMIT, Audience, Budget
-    from utilitune.utility import parse_duration
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRunOptions:
+    """How runs are made that are known beforehand, as those of an evaluation or a collection."""
 
-    if wall_time is None:
-        return NO_LIMIT
-    return Budget(max_wall_s=parse_duration(wall_time), audience=Audience.COMMAND_LINE)
+    workers: Workers = None
+    cluster: ClusterPlace = None
+    captime: Captime = None
+    max_wall_time: WallTime = None
+
+    @property
+    def captime_s(self) -> float | None:
+        """Where each run is stopped; None where nothing was said."""
+        from utilitune.utility import parse_duration
+
+        return None if self.captime is None else parse_duration(self.captime)
+
+    def placed(self, scenario: Scenario) -> Scenario:
+        """The scenario with its runs where they are to be made."""
+        return placed(scenario, self.cluster, self.workers)
+
+    def budget(self) -> Budget:
+        """How much time on the clock all of them have; no limit where nothing was said."""
+        from utilitune.domain.stopping import NO_LIMIT, Audience, Budget
+        from utilitune.utility import parse_duration
+
+        if self.max_wall_time is None:
+            return NO_LIMIT
+        return Budget(max_wall_s=parse_duration(self.max_wall_time), audience=Audience.COMMAND_LINE)
 
 
 def guessing(scenario: Scenario, guesses: Guesses | None) -> Scenario:

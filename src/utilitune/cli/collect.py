@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import Captime, ClusterPlace, WallTime, Workers, placed, within
+from utilitune.cli.clusters import GivenRunOptions
+from utilitune.cli.grouping import grouped
 from utilitune.cli.places import beside
 from utilitune.cli.terminal import say
 from utilitune.errors.outside import shell_word
@@ -17,24 +18,23 @@ if TYPE_CHECKING:
     from utilitune.data import RuntimeMatrix
 
 
+@grouped
 def collect(
     scenario: Annotated[
         Path, typer.Argument(help="The scenario: ours (see: utilitune init), or of irace, SMAC, AClib.")
     ],
+    *,
     configurations: Annotated[
         int, typer.Option(min=1, help="How many configurations: the default, and random ones.")
     ] = 100,
     instances: Annotated[
         int | None, typer.Option(min=1, help="How many training instances.  [default: all]")
     ] = None,
-    captime: Captime = None,
-    max_wall_time: WallTime = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The matrix (.npz).  [default: SCENARIO's name with .npz]"),
     ] = None,
-    workers: Workers = None,
-    cluster: ClusterPlace = None,
+    making: GivenRunOptions,
 ) -> None:
     """Record how long a program takes, or what it finds, for replaying and comparing procedures.
 
@@ -55,17 +55,16 @@ def collect(
     from utilitune.live.collecting import collect as record
     from utilitune.reports.files import check_writable
     from utilitune.scenario import read_scenario
-    from utilitune.utility import format_duration, parse_duration
+    from utilitune.utility import format_duration
 
-    told = placed(read_scenario(scenario), cluster, workers)
+    told = making.placed(read_scenario(scenario))
     target = output or beside(scenario, ".npz")
     check_writable(target, (".npz",))
-    captime_s = None if captime is None else parse_duration(captime)
-    size: GridSize = plan_size(told, configurations, instances, captime_s)
-    size = replace(size, budget=within(max_wall_time))
+    size: GridSize = plan_size(told, configurations, instances, making.captime_s)
+    size = replace(size, budget=making.budget())
     try:
         with run_bar("runs") as show:
-            matrix = record(told, beside(target, ".collect"), size, workers, show)
+            matrix = record(told, beside(target, ".collect"), size, making.workers, show)
     except KeyboardInterrupt:
         say("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -23,7 +23,8 @@ def demo(
     Everything is real: the solver, 200 generated formulas to learn from, 100 others to judge the
     answer on. Calling it again goes on with the same run for as long again.
     """
-    from utilitune.cli.evaluate import evaluate
+    from utilitune.cli.clusters import GivenRunOptions
+    from utilitune.cli.evaluate import compare
     from utilitune.cli.places import default_folder
     from utilitune.cli.run import GoalOptions, WayOptions, work_on
     from utilitune.cli.texts import words
@@ -49,7 +50,7 @@ def demo(
     work_on(scenario, place, GoalOptions(max_wall_time=f"{budget_s}s"), WayOptions(workers=workers))
 
     say("\n3. The answer against kissat's default, on formulas neither has seen", style="bold")
-    evaluate(place, workers=workers, plot=folder / "solved.png")
+    compare(place, GivenRunOptions(workers=workers), plot=folder / "solved.png")
 
     reader = read_run_folder(place)
     points = [record.progress for record in reader.trajectory()]

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from utilitune.cli.clusters import Captime, ClusterPlace, WallTime, Workers, placed, within
+from utilitune.cli.clusters import GivenRunOptions
+from utilitune.cli.grouping import grouped
 from utilitune.cli.places import RunPlace
 from utilitune.cli.terminal import Terminal, say, say_json
 
@@ -22,16 +23,15 @@ if TYPE_CHECKING:
     from utilitune.store import RunFolderReader
 
 
+@grouped
 def evaluate(
     folder: RunPlace,
+    *,
     configuration: Annotated[
         int | None,
         typer.Option(help="Number of the configuration to evaluate.  [default: the best so far]"),
     ] = None,
-    workers: Workers = None,
-    cluster: ClusterPlace = None,
-    captime: Captime = None,
-    max_wall_time: WallTime = None,
+    making: GivenRunOptions,
     scenario: Annotated[
         Path | None,
         typer.Option(help="Take the test instances from this scenario file, e.g. after adding some."),
@@ -52,26 +52,37 @@ def evaluate(
     - `utilitune evaluate scenario.run --plot solved.png`
     - `utilitune evaluate scenario.run --configuration 17 --captime 5m`
     """
+    compare(folder, making, configuration, scenario=scenario, plot=plot, as_json=as_json)
+
+
+def compare(
+    folder: Path,
+    making: GivenRunOptions,
+    configuration: int | None = None,
+    *,
+    scenario: Path | None = None,
+    plot: Path | None = None,
+    as_json: bool = False,
+) -> None:
+    """Make the runs of an evaluation, and print what came of it."""
     from utilitune.cli.texts import INTERRUPTED, run_bar
     from utilitune.errors import UsageError
     from utilitune.live.evaluation import evaluate_in_folder, plan_evaluation
     from utilitune.reports.files import check_picture
     from utilitune.store import read_run_folder
-    from utilitune.utility import parse_duration
 
     if plot is not None:
         check_picture(plot)
-    captime_s = None if captime is None else parse_duration(captime)
     with contextlib.closing(read_run_folder(folder)) as store:
-        told = placed(_scenario_of(store, scenario), cluster, workers)
-        plan = plan_evaluation(store, told, configuration, captime_s)
-        plan = replace(plan, budget=within(max_wall_time))
+        told = making.placed(_scenario_of(store, scenario))
+        plan = plan_evaluation(store, told, configuration, making.captime_s)
+        plan = replace(plan, budget=making.budget())
         _warn_if_at_work(store)
     if plot is not None and plan.scenario.quality is not None:
         raise UsageError("the picture shows how soon instances are solved, not how well: leave --plot out")
     try:
         with run_bar("test runs") as show:
-            comparison = evaluate_in_folder(plan, folder, workers, show)
+            comparison = evaluate_in_folder(plan, folder, making.workers, show)
     except KeyboardInterrupt:
         say("Interrupted: finished runs are kept, and the same command goes on from there.", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from utilitune.cli.clusters import GUESSES
 from utilitune.cli.grouping import grouped
 from utilitune.cli.options import DrawOptions, LimitOptions, OutputOptions, ProcedureOptions, without_meaning
 from utilitune.cli.terminal import say, say_json
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from utilitune.domain import Progress
+    from utilitune.domain.stopping import Budget
     from utilitune.execution.simulated_cluster import Conditions
-    from utilitune.replaying.crowd import CrowdResult
+    from utilitune.procedures.naming import ProcedureSpec
+    from utilitune.replaying.crowd import Crowd, CrowdResult
+    from utilitune.replaying.recording import Recording
 
 _CLUSTER = {"workers", "latency", "mtbf", "spot", "speed_spread", "handling", "guesses"}
 
@@ -56,13 +60,13 @@ class ClusterOptions:
     handling: Annotated[
         str, typer.Option(help="What the coordinator needs for each run that has ended, e.g. 300us.")
     ] = "0.3ms"
-    guesses: Annotated[
-        Guesses,
-        typer.Option(
-            help="Which runs are made before they are needed. useful: only those that are likely to be of "
-            "use, so some workers wait. all: every free worker gets one, best first."
-        ),
-    ] = Guesses.USEFUL
+    guesses: Annotated[Guesses, typer.Option(help=GUESSES)] = Guesses.USEFUL
+
+    def crowd(self, seed: int) -> Crowd:
+        """The same as numbers."""
+        from utilitune.replaying.crowd import Crowd
+
+        return Crowd(self.counts(), self.conditions(seed), self.guesses)
 
     def counts(self) -> list[int]:
         """The numbers of workers."""
@@ -113,14 +117,14 @@ def simulate(
 ) -> None:
     """Try on recorded runtimes how much sooner many workers prove the same answer, and what they waste.
 
-    Nothing is run: workers are imagined, on a clock that jumps from event to event. The answer and what is
-    proved of it are the same for any number of workers. More workers need less time on the clock, but
-    guess which runs will be needed, and some guesses are wrong:
+    No program is run: workers and clock are simulated. The answer and what is proved of it are the same for
+    any number of workers. More workers need less time on the clock. But they have to guess which runs will be
+    needed, and some guesses are wrong:
 
     - *speed-up*: how much sooner than one worker; *efficiency*: speed-up per worker;
-    - *useful*: seconds that one worker would have spent, divided by all seconds that were spent;
-    - *busy*: the part of the workers' time inside runs; they idle where nothing is worth a guess, unless
-      `--guesses all` says that every worker gets a run;
+    - *useful*: the seconds in runs that one worker needs, divided by those that all workers spent;
+    - *busy*: the part of the workers' time inside runs; the rest they wait for a run that is likely to be
+      needed, unless `--guesses all` gives every worker some run;
     - *coord.*: the part of the time in which the coordinator handles results; near 100 % all wait for it.
 
     For example:
@@ -131,11 +135,11 @@ def simulate(
     from utilitune.cli.rivals import is_rival
     from utilitune.data import read_matrix
     from utilitune.errors import UsageError
+    from utilitune.replaying.recording import Recording
     from utilitune.reports.crowd import write_crowd
     from utilitune.reports.files import check_writable
-    from utilitune.utility import parse_utility
 
-    counts, conditions = cluster.counts(), cluster.conditions(draws.seed)
+    crowd = cluster.crowd(draws.seed)
     if is_rival(procedure):
         raise UsageError(f"{procedure} works alone: simulate takes wager, coup, oup, up or naive")
     chosen = options.specification(procedure)
@@ -144,32 +148,30 @@ def simulate(
     matrix = draws.ordered(read_matrix(data), finite=options.promise.population == "finite")
     for option in without_meaning(context, procedure, options.rules.growth, _CLUSTER):
         say(f"{option} means nothing to {procedure} and is left aside", err=True)
-    from utilitune.replaying.crowd import simulate as run_simulation
-
-    tries = list(dict.fromkeys([1, *counts]))
-    with proof_bar("simulate", len(tries), enabled=not output.as_json) as show:
-
-        def told(workers: int, now: Progress) -> None:
-            done = tries.index(workers) + part_proved(now.epsilon, chosen.epsilon)
-            show(done, f"{workers:,} workers  ε {now.epsilon:.3f}  {now.runs:,} runs counted")
-
-        results = run_simulation(
-            matrix,
-            chosen,
-            counts,
-            conditions,
-            utility=options.utility and parse_utility(options.utility),
-            budget=limits.budget(),
-            seed=draws.drawn_by,
-            guesses=cluster.guesses,
-            on_progress=told,
-        )
+    recording = Recording.of(matrix, options.utility)
+    results = _watched(recording, chosen, crowd, limits.budget(), draws.drawn_by, quiet=output.as_json)
     if output.out is not None:
         write_crowd(results, output.out, title=f"{procedure} on {matrix.source}")
     if output.as_json:
         say_json([result.to_dict() for result in results], allow_nan=False)
     else:
         _print(results, output)
+
+
+def _watched(
+    recording: Recording, chosen: ProcedureSpec, crowd: Crowd, until: Budget, seed: int | None, *, quiet: bool
+) -> list[CrowdResult]:
+    """What workers do, with a bar that shows how far they are."""
+    from utilitune.replaying.crowd import simulate as run_simulation
+
+    tries = list(dict.fromkeys([1, *crowd.workers]))
+    with proof_bar("simulate", len(tries), enabled=not quiet) as show:
+
+        def show_progress(workers: int, now: Progress) -> None:
+            done = tries.index(workers) + part_proved(now.epsilon, chosen.epsilon)
+            show(done, f"{workers:,} workers  ε {now.epsilon:.3f}  {now.runs:,} runs counted")
+
+        return run_simulation(recording, chosen, crowd, budget=until, seed=seed, on_progress=show_progress)
 
 
 def _print(results: Sequence[CrowdResult], output: OutputOptions) -> None:
@@ -220,8 +222,8 @@ def _sentences(results: Sequence[CrowdResult]) -> list[str]:
     if worth:
         most = max(worth, key=lambda each: each.workers)
         sentences.append(
-            f"Of the numbers tried, {counted(most.workers, 'worker')} are the most of whom each still does "
-            f"at least half as much as one alone; with them the proof takes {format_duration(most.wall_s)}."
+            f"{counted(most.workers, 'worker')} are the largest number tried at which each still does at "
+            f"least half as much as one alone; with them the proof takes {format_duration(most.wall_s)}."
         )
     own = max(each.own_cpu_s for each in results)
     sentences.append(f"Our own code needed up to {own * 1e3:.2f} ms of CPU time per run that ended.")

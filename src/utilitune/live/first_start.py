@@ -93,23 +93,24 @@ def settle_after(
     Raises:
         UsageError: A configuration is to be proved, and too few instances are left to judge it on.
     """
+    past = earlier.past
     first = not store.sessions()
     if first:
-        settled(store, task, replace(specification, gamma=earlier.announced_gamma))
+        settled(store, task, replace(specification, gamma=past.announced_gamma))
     finite = specification.population == "finite"
-    too_few = first_fresh_position(earlier.end, task.training.count, finite=finite) is None
+    too_few = first_fresh_position(past.end, task.training.count, finite=finite) is None
     if first and found and too_few:
         raise UsageError(
-            f"{earlier.folder} has used {earlier.end} of {task.training.count} instances, and too few are "
+            f"{earlier.folder} has used {past.end} of {task.training.count} instances, and too few are "
             "left to judge the configuration on: bring more instances"
         )
-    _keep_most(store, SEEN_TO, earlier.end)
+    _keep_most(store, SEEN_TO, past.end)
     if finite:
         return
-    now, before = specification.plain(), earlier.procedures
+    now, before = specification.plain(), past.procedures
     same = bool(before) and all(each and not _differs(now, each) for each in before)
-    follows = same and not found and earlier.searched_like(search)
-    _keep_most(store, FRESH_FROM, earlier.fresh_from if follows else earlier.end)
+    follows = same and not found and past.searched_like(search)
+    _keep_most(store, FRESH_FROM, past.fresh_from if follows else past.end)
 
 
 def position_in(store: StoreReader, fact: str) -> int:

@@ -16,7 +16,7 @@ utility, δ, captime or procedure. Two things would spoil the promise, and are h
 from __future__ import annotations
 
 from collections import defaultdict
-from types import MappingProxyType
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, UsageError
@@ -66,17 +66,11 @@ _OF_SEARCH = ("method", "share", "head_start", "workers")
 """What a search follows from, beside its seed and the runs it looks at."""
 
 
-class EarlierRuns:
-    """What an earlier run knows of each configuration.
-
-    Args:
-        folder: Where it is kept.
-        runs: Its runs by configuration.
-        found: Configurations that it came upon itself, and that may have been chosen for their runs.
-        others: Which settings were not those of now, in words.
+@dataclass(frozen=True, slots=True)
+class Past:
+    """How an earlier run was made, and how far its results were seen.
 
     Attributes:
-        folder: Where it is kept.
         announced_gamma: The γ that it announced before anything was seen, if any.
         procedures: The settings of its procedure, at each of its starts.
         search: How it searched.
@@ -85,22 +79,62 @@ class EarlierRuns:
         conditions: Kind and text of what its own promise rests on because of runs that it used.
     """
 
-    announced_gamma: float | None = None
-    procedures: Sequence[Mapping[str, object]] = ()
-    search: Mapping[str, object] = MappingProxyType({})
-    end: int = 0
-    fresh_from: int = 0
-    conditions: Sequence[tuple[str, str]] = ()
+    announced_gamma: float | None
+    procedures: Sequence[Mapping[str, object]]
+    search: Mapping[str, object]
+    end: int
+    fresh_from: int
+    conditions: Sequence[tuple[str, str]]
+
+    @classmethod
+    def of(cls, store: StoreReader) -> Past:
+        """What its run folder says."""
+        sessions = store.sessions()
+        last = max((run.request.position for run in store.runs()), default=-1)
+        fresh_from = position_in(store, FRESH_FROM)
+        return cls(
+            announced_gamma=announced_gamma(store),
+            procedures=[each.settings.get("procedure", {}) for each in sessions],
+            search=sessions[0].settings.get("search", {}) if sessions else {},
+            end=max(1 + last, fresh_from, position_in(store, SEEN_TO)),
+            fresh_from=fresh_from,
+            conditions=[
+                (event.kind, event.text)
+                for event in store.events()
+                if event.kind == FREE_CONDITION or (event.kind == CONDITION and event.text.startswith(_USES))
+            ],
+        )
+
+    def searched_like(self, search: Mapping[str, object]) -> bool:
+        """Whether it searched in this way, by a method of ours, which follows from what it looks at."""
+        if not search.get("share") or not self.search.get("share"):
+            return not search.get("share") and not self.search.get("share")
+        same = all(self.search.get(key) == search.get(key) for key in _OF_SEARCH)
+        return same and search.get("method") in OWN_METHODS
+
+
+class EarlierRuns:
+    """What an earlier run knows of each configuration.
+
+    Args:
+        folder: Where it is kept.
+        runs: Its runs by configuration.
+        found: Configurations that it came upon itself, and that may have been chosen for their runs.
+        past: How it was made.
+        others: Which settings were not those of now, in words.
+    """
 
     def __init__(
         self,
         folder: Path,
         runs: Mapping[Assignment, Sequence[RunRecord]],
         found: frozenset[Assignment],
+        past: Past,
         *,
         others: Sequence[str] = (),
     ) -> None:
         self.folder = folder
+        self.past = past
         self._runs = runs
         self._found = found
         self._others = tuple(others)
@@ -133,19 +167,7 @@ class EarlierRuns:
             for first in (True, False)
         )
         others = [words for words, keys in _CHOSEN.items() if any(before[key] != now[key] for key in keys)]
-        result = cls(folder, runs, frozenset(found - given), others=others)
-        result.announced_gamma = announced_gamma(store)
-        if sessions := store.sessions():
-            result.procedures = [each.settings.get("procedure", {}) for each in sessions]
-            result.search = sessions[0].settings.get("search", {})
-        last = max((run.request.position for run in store.runs()), default=-1)
-        result.fresh_from = position_in(store, FRESH_FROM)
-        result.end = max(1 + last, result.fresh_from, position_in(store, SEEN_TO))
-        result.conditions = [
-            (event.kind, event.text)
-            for event in store.events()
-            if event.kind == FREE_CONDITION or (event.kind == CONDITION and event.text.startswith(_USES))
-        ]
+        result = cls(folder, runs, frozenset(found - given), Past.of(store), others=others)
         result.check_listed(scenario)
         return result
 
@@ -162,13 +184,6 @@ class EarlierRuns:
                     "looks better than it is: give the scenario another seed and do without the earlier runs"
                 )
 
-    def searched_like(self, search: Mapping[str, object]) -> bool:
-        """Whether it searched as this run does, by a method of ours, which follows from what it looks at."""
-        if not search.get("share") or not self.search.get("share"):
-            return not search.get("share") and not self.search.get("share")
-        same = all(self.search.get(key) == search.get(key) for key in _OF_SEARCH)
-        return same and search.get("method") in OWN_METHODS
-
     def of(self, assignment: Mapping[str, object]) -> Sequence[RunRecord]:
         """The runs of a configuration, in the order in which they were made."""
         return self._runs.get(Assignment(dict(assignment)), ())  # type: ignore[arg-type]
@@ -179,9 +194,9 @@ class EarlierRuns:
         A run that was begun without them may have announced a γ that is chosen by them, too. What the
         earlier run chose after looking at runs that it used itself was chosen so here as well.
         """
-        for kind, text in self.conditions:
+        for kind, text in self.past.conditions:
             note_once(store, kind, text)
-        gamma = ["γ"] if announced_gamma(store) not in (None, self.announced_gamma) else []
+        gamma = ["γ"] if announced_gamma(store) not in (None, self.past.announced_gamma) else []
         fixed = " nor ".join([*gamma, *self._others, "the configurations to try first"])
         uses, looked = f"{_USES} {self.folder}: it holds if", "chosen after looking at them."
         note_once(store, CONDITION, f"{uses} neither the utility nor {fixed} were {looked}")

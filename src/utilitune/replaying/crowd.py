@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from utilitune.domain import Guesses, Measure, Progress, RunRequest
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from utilitune.domain import StopReason
     from utilitune.procedures.engine import Engine
     from utilitune.targets.base import RawResult
-    from utilitune.utility import Utility
 
 MOST_WORKERS = 1_000_000
 POINTS_PER_DECADE = 20
@@ -103,39 +102,60 @@ class CrowdResult:
         return asdict(self)
 
 
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """Workers to try.
+
+    Attributes:
+        workers: How many, one simulation for each.
+        conditions: Latency, losses, speeds; those of a perfect cluster if left out.
+        guesses: Which runs are made ahead of need: "useful" ones, or "all", which keeps every worker busy.
+    """
+
+    workers: Sequence[int] = (1, 10, 100, 1000)
+    conditions: Conditions = field(default_factory=Conditions)
+    guesses: Guesses | str = Guesses.USEFUL
+
+    def __post_init__(self) -> None:
+        for count in self.workers:
+            if not 1 <= count <= MOST_WORKERS:
+                raise UsageError(
+                    f"the number of workers must lie between 1 and {MOST_WORKERS:,}, not {count}"
+                )
+        if self.guesses not in list(Guesses):
+            raise UsageError(
+                f"there is no guesses {self.guesses!r}; {did_you_mean(self.guesses, list(Guesses))}"
+            )
+
+
 def simulate(
     data: Recording | RuntimeMatrix | str | Path,
     specification: ProcedureSpec | None = None,
-    workers: Sequence[int] = (1, 10, 100, 1000),
-    conditions: Conditions | None = None,
+    crowd: Crowd | None = None,
     *,
-    utility: Utility | str | None = None,
     budget: Budget | None = None,
     seed: int | None = 0,
-    guesses: Guesses | str = Guesses.USEFUL,
     on_progress: Callable[[int, Progress], None] | None = None,
 ) -> list[CrowdResult]:
     """Let a procedure work on recorded runtimes with different numbers of workers.
 
     Args:
-        data: A `Recording` or a matrix, or what `utilitune.read_matrix` understands.
+        data: A `Recording`, which has its utility, or a matrix or what `utilitune.read_matrix` understands,
+            which get ``log-laplace(k0=60)``.
         specification: Which procedure with which settings; the default procedure if left out.
-        workers: How many workers to try, one simulation for each.
-        conditions: Latency, losses, speeds; a perfect cluster if left out.
-        utility: The utility function; ``log-laplace(k0=60)`` if left out.
+        crowd: How many workers to try, and under which conditions.
         budget: When to end although the procedure could go on; wall-clock time is that of the virtual clock.
         seed: Seed of the random orders of instances and configurations; None takes both as stored.
-        guesses: Which runs are made ahead of need: "useful" ones, or "all", which keeps every worker busy.
         on_progress: Called now and then with the number of workers and where the procedure stands.
 
     Example:
         >>> from utilitune import ProcedureSpec
         >>> wager = ProcedureSpec(epsilon=0.3)
-        >>> one, ten = simulate("synthetic:rows=20,columns=500,seed=1,cutoff_s=600", wager, workers=[1, 10])
+        >>> one, ten = simulate("synthetic:rows=20,columns=500,seed=1,cutoff_s=600", wager, Crowd([1, 10]))
         >>> one.best == ten.best, one.useful, ten.speed_up > 2
         (True, 1.0, True)
     """
-    recording = Recording.of(data, utility)
+    recording = Recording.of(data)
     if recording.judged is not None:
         raise UsageError(
             "a cluster is simulated on recorded runtimes, and these are solutions: replay them with "
@@ -143,25 +163,15 @@ def simulate(
         )
     if seed is not None:
         recording = recording.in_random_order(seed)
-    for count in workers:
-        if not 1 <= count <= MOST_WORKERS:
-            raise UsageError(f"the number of workers must lie between 1 and {MOST_WORKERS:,}, not {count}")
     spec = _specification(specification or ProcedureSpec(), recording)
     warm_up(spec, recording.utility)
+    crowd = crowd or Crowd()
     found = {}
-    for count in dict.fromkeys([1, *workers]):
-        cluster = _Place(count, conditions or Conditions(), _guesses(guesses))
-        crowd = _Crowd(recording, spec, cluster)
-        found[count] = crowd.work(budget or Budget(), on_progress)
+    for count in dict.fromkeys([1, *crowd.workers]):
+        place = _Place(count, crowd.conditions, Guesses(crowd.guesses))
+        found[count] = _Simulation(recording, spec, place).work(budget or Budget(), on_progress)
     alone_s = found[1].wall_s
-    return [_compared(found[count], alone_s) for count in workers]
-
-
-def _guesses(name: str) -> Guesses:
-    try:
-        return Guesses(name)
-    except ValueError:
-        raise UsageError(f"there is no guesses {name!r}; {did_you_mean(name, list(Guesses))}") from None
+    return [_compared(found[count], alone_s) for count in crowd.workers]
 
 
 def _specification(spec: ProcedureSpec, recording: Recording) -> ProcedureSpec:
@@ -186,7 +196,7 @@ class _Place(NamedTuple):
     guesses: Guesses
 
 
-class _Crowd:
+class _Simulation:
     """One simulation: a procedure, its evidence, and a cluster that makes its runs."""
 
     def __init__(self, recording: Recording, spec: ProcedureSpec, place: _Place) -> None:

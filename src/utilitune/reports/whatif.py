@@ -25,7 +25,7 @@ from utilitune.live.reusing import condition_of
 from utilitune.procedures.bounds.every_utility import CensoredRuns, draw_shares, equal_shares, set_shares
 from utilitune.procedures.naming import PROCEDURES, ProcedureSpec
 from utilitune.reports.scales import NUMBERS, Scale, measured, scale_of
-from utilitune.reports.whatif_runs import BEFOREHAND, KnownBands, KnownRuns, known_to, sharing_runs, stored
+from utilitune.reports.whatif_runs import KnownBands, KnownRuns, known_to, sharing_runs, stored
 from utilitune.store import read_run_folder
 from utilitune.utility import (
     SolutionUtility,
@@ -416,7 +416,7 @@ def _shares(
     """
     sessions = store.sessions()
     procedure: Mapping[str, Any] = sessions[0].settings.get("procedure", {}) if sessions else {}
-    proposed = np.array([record.origin not in BEFOREHAND for record in configurations])
+    proposed = np.array([record.origin.searched for record in configurations])
     size = _fixed_size(procedure)
     if size is not None:
         return set_shares(delta, size, proposed.tolist())

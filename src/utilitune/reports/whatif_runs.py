@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
     Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
 
-BEFOREHAND = (StoredOrigin.DEFAULT, StoredOrigin.USER, StoredOrigin.RANDOM)
-"""Origins of configurations that were not chosen because of any outcome."""
-
 
 class KnownRuns(NamedTuple):
     """What is known of the runs of one configuration.
@@ -142,7 +139,7 @@ def sharing_runs(configurations: Sequence[ConfigurationRecord]) -> list[Configur
     found = []
     for record in configurations:
         number = record.index
-        if record.origin in BEFOREHAND:
+        if not record.origin.searched:
             number = first.setdefault(Assignment(record.assignment), number)
         found.append(replace(record, index=number) if record.origin is StoredOrigin.RANDOM else record)
     return found

@@ -150,7 +150,7 @@ def test_a_cancelled_job_is_submitted_again_and_none_outlives_a_killed_coordinat
         until(lambda: alive(mark))
         [first] = queue.jobs("R")
         queue.call("scancel", first)
-        until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+        assert until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
 
 
 @pytest.mark.timeout(600)
@@ -180,6 +180,6 @@ def test_a_job_that_is_cancelled_while_it_waits_is_submitted_again(queue, tmp_pa
             [first] = until(lambda: queue.jobs("PD"))
             queue.call("scancel", first)
             queue.call("scontrol", "update", "partitionname=batch", "state=up")
-            until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
+            assert until(lambda: [job for job in queue.jobs("R") if job != first] and alive(mark))
     finally:
         queue.call("scontrol", "update", "partitionname=batch", "state=up")

@@ -144,10 +144,7 @@ def kind_numbers(records: Sequence[ConfigurationRecord]) -> list[int]:
 
 def is_chosen_by_outcomes(record: ConfigurationRecord) -> bool:
     """Whether it was proposed because of outcomes on the instances it is judged on."""
-    return (
-        record.origin not in (StoredOrigin.DEFAULT, StoredOrigin.USER, StoredOrigin.RANDOM)
-        and not record.first_position
-    )
+    return record.origin.searched and not record.first_position
 
 
 def fill(evidence: LiveEvidence, store: StoreReader, configurations: Iterable[int]) -> None:
