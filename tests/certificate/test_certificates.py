@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 
@@ -21,7 +22,11 @@ from certificate.certified_runs import (
 )
 from utilitune.certificate import read_certificate, verify, write_certificate
 from utilitune.certificate.content import FORMAT
-from utilitune.errors import DataError, UsageError
+from utilitune.certificate.issuing import certify
+from utilitune.errors import DataError, StoreError, UsageError
+from utilitune.live.first_start import settled
+from utilitune.live.running import open_store, settings_of
+from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
 from utilitune.spaces import Assignment, ParameterSpace
@@ -104,6 +109,35 @@ def test_every_kind_of_run_has_one(tmp_path, case):
     if gain is not None and content["promise"]["answer"] != 0:
         more = resealed(content, promise=sentence_of(content, gain=max(0.0, gain) + 0.02))
         assert not verify(more).valid, "the runs prove more than the promise says of the default"
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_a_fixed_set_with_room_for_more_than_there_is(tmp_path, forged):
+    """Where all of a space was given, the rest of the set would only repeat it."""
+    three = ParameterSpace.from_tables(
+        {"x": {"type": "categorical", "values": ["0.3", "0.6", "0.9"], "default": "0.9"}}
+    )
+    rest = tuple(Assignment({"x": each}) for each in ("0.3", "0.6"))
+    options = {"configurations": 8}
+    content = made(by_time(tmp_path, space=three, initial=rest, options=options), tmp_path / "run")
+    assert len(content["configurations"]) == 3
+    assert content["promise"]["epsilon"] < 1.0
+    if forged:
+        content["configurations"], numbers = content["configurations"][:2], content["runs"]["configuration"]
+        keep = [place for place, number in enumerate(numbers) if number < 2]
+        content["runs"] = {name: [column[i] for i in keep] for name, column in content["runs"].items()}
+        content = resealed(content, given=content["given"][:2], promise=sentence_of(content))
+    verdict = verify(content)
+    assert verdict.valid is not forged, verdict.reason
+    assert not forged or "another number of configurations" in verdict.reason
+
+
+def test_a_run_that_was_killed_before_it_began_has_none(tmp_path):
+    scenario = by_time(tmp_path)
+    with contextlib.closing(open_store(Task(scenario), tmp_path / "run")) as store:
+        settled(store, Task(scenario), settings_of(scenario).specification)
+        with pytest.raises(StoreError, match="made no progress yet: let it run a little longer"):
+            certify(store)
 
 
 SIX = ParameterSpace.from_tables(

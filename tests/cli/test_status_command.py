@@ -65,6 +65,19 @@ def test_earlier_runs_are_named_only_where_they_count(tmp_path: Path):
     assert "with those of the earlier run" in words_of(invoke("status", toy.folder).stdout)
 
 
+def test_only_what_this_promise_rests_on_is_told(tmp_path: Path):
+    """What a promise about every utility rests on is less, and would contradict the other one."""
+    toy = Toy.write(tmp_path)
+    toy.run()
+    store = opened(toy)
+    store.add_event(CONDITION, "It holds if neither the utility nor δ was chosen.")
+    store.add_event(FREE_CONDITION, "It holds if δ was not chosen.")
+    store.close()
+    shown = words_of(invoke("status", toy.folder).stdout)
+    assert "neither the utility nor δ was chosen" in shown
+    assert "if δ was not chosen" not in shown
+
+
 def test_what_the_last_complete_phase_proved_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     toy = Toy.write(tmp_path)
     now = toy.run().progress

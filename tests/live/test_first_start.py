@@ -86,6 +86,19 @@ def test_a_space_of_three_is_run_once_and_known_wholly(tmp_path):
     assert "all configurations that can be set" in result.promise.sentence()
 
 
+@pytest.mark.parametrize("schedule", ["default", "gamma-then-epsilon"])
+@pytest.mark.parametrize("phases", [{}, {"phases": 5000}])
+def test_phases_of_a_space_that_is_known_wholly_come_to_an_end(tmp_path, schedule, phases):
+    """Every phase is proved at once where ε = 0; γ of the two thousandth is too small for a number."""
+    scenario = wager(tmp_path, space=LEVELS, utility="uniform(k0=40)", instances=12, max_captime_s=None)
+    growing = replace(scenario, options={"growth": "phases", "schedule": schedule, **phases})
+    result = play(growing, tmp_path / "run", runs=1000)
+    assert (result.progress.epsilon, result.progress.gamma) == (0.0, 0.0)
+    assert result.stop_reason.code == "phases-done"
+    assert "further phases would prove no more" in result.stop_reason.advice
+    assert play(growing, tmp_path / "run", runs=2000).progress == result.progress
+
+
 def settle_as_before(scenario, folder) -> None:
     """A folder in which an earlier version settled its rules, which knew nothing of listed spaces."""
     task = Task(scenario)

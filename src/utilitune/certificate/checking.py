@@ -216,7 +216,7 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     if facts.shares.fixed:
         require(not chosen, "a fixed set has no place for configurations that were chosen by outcomes")
         require(
-            len(facts.configurations) == facts.shares.fixed,
+            len(facts.configurations) == facts.shares.fixed or _holds_the_whole_space(facts),
             "the fixed set has another number of configurations than was settled",
         )
     else:
@@ -228,6 +228,12 @@ def _check_rules(facts: Facts, rules: Mapping[str, Any]) -> str:
     if facts.announced is not None:
         require(0.0 < number(facts.announced, "the announced γ") < 1.0, "the announced γ is no share")
     return "what was settled before the first run fits the configurations and the space"
+
+
+def _holds_the_whole_space(facts: Facts) -> bool:
+    """Whether a set has room for more, but every other configuration would repeat one of it."""
+    known = facts.space_size is not None and len(set(facts.row)) >= facts.space_size
+    return known and len(facts.configurations) <= facts.shares.fixed
 
 
 def _check_shares(facts: Facts) -> str:

@@ -56,6 +56,8 @@ def retraced(task: Task, store: StoreReader) -> Retraced | None:
     Returns:
         Where it stands; None if it has not begun.
     """
+    if not store.sessions():
+        return None
     search = store.sessions()[0].settings.get("search", {})
     if search.get("share") and search.get("method") not in OWN_METHODS:
         return _all_that_is_stored(task, store)

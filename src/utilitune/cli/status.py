@@ -181,6 +181,7 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
     from utilitune.cli.summary import epsilon_sentences, utility_sentences
     from utilitune.domain import rounded_up
     from utilitune.errors.outside import printable
+    from utilitune.live.reusing import FREE_CONDITION
     from utilitune.live.standing.card import compared
     from utilitune.utility.clock import time_passed
 
@@ -213,4 +214,5 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
     for failures in () if look.result is None else look.result.standing.failures:
         yield "failures", printable(failures.sentence())
     for kind, text in look.events:
-        yield kind.partition("-")[0], printable(text)
+        if kind != FREE_CONDITION:  # that of `utilitune whatif`
+            yield kind.partition("-")[0], printable(text)
