@@ -21,7 +21,7 @@ from utilitune.data import RuntimeMatrix
 from utilitune.errors import UsageError
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence, is_known
-from utilitune.procedures.growth import FixedSet, Phases, listed_schedule
+from utilitune.procedures.growth import SCHEDULES, FixedSet, Phases, listed_schedule
 from utilitune.procedures.selection import build_tournament
 from utilitune.procedures.wager import Adaptive, WagerEngine
 from utilitune.procedures.wager.state import ARM
@@ -200,6 +200,20 @@ class TestGrowth:
         assert self._play(engine) is Halt.DONE
         assert engine.stop_reason().code == "configurations-exhausted"
         assert engine.progress().gamma == 0.5
+
+    def test_phases_end_when_nothing_is_left_to_prove_of_the_whole_space(self):
+        """There are more phases of a named schedule than numbers for their γ."""
+        runtimes_s = np.array([[1.0], [2.0], [3.0]]) * np.linspace(1.0, 2.0, 8)
+        chosen = settings(
+            0, growth=Phases(SCHEDULES["default"]), epsilon=None, finite_population=True, space_size=3
+        )
+        evidence = RecordedEvidence(RuntimeMatrix.from_array(runtimes_s), UTILITY)
+        engine = WagerEngine(evidence, UTILITY, chosen)
+        while engine.advance(ENDLESS) is Halt.NEEDS_CONFIGURATIONS:
+            engine.add(Origin.RANDOM, configuration=engine.added % 3)
+        assert engine.stop_reason().code == "one-left"
+        promise = engine.progress()
+        assert (promise.best_index, promise.epsilon, promise.gamma) == (0, 0.0, 0.0)
 
     def test_adaptive_growth_lowers_both(self):
         engine = self._engine(Adaptive(), epsilon=0.2)

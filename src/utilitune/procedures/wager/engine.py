@@ -24,6 +24,7 @@ from utilitune.domain.stopping import (
     configurations_exhausted,
     epsilon_reached,
     instances_exhausted,
+    one_left,
     phases_done,
 )
 from utilitune.errors import UsageError
@@ -319,6 +320,9 @@ class WagerEngine:
             self._stop = phases_done(self._stage.number)
             return
         (answer, epsilon), gamma = self._proved(), self._stage.gamma or 0.0
+        if epsilon == 0.0 and self._roster.has_whole_space:
+            self._stop = one_left(self._roster.draws)  # no phase can prove more
+            return
         self._play.arms["proved"][answer] = epsilon
         for arm, proved in enumerate(self._play.arms["proved"][: self.added].tolist()):
             known = proved < 1.0 or arm == answer
