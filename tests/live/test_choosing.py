@@ -154,6 +154,11 @@ def test_one_that_is_to_be_proved_is_the_answer_whatever_is_proved_of_it():
     assert asked.sentence() == "More is proved of configuration 5: ε = 0.1, γ = 0.1."
 
 
+def test_figures_are_never_smaller_than_what_is_proved():
+    asked = choice(standing(5, 0.10001, 0.20001), standing(7, 0.9), proves_one=True)
+    assert asked.sentence() == "More is proved of configuration 5: ε = 0.101, γ = 0.201."
+
+
 def test_what_the_proof_says_at_its_end_is_put_right_for_the_one_asked_about():
     used_up = instances_exhausted(40, 0.0)
     assert "nothing is left to prove" in used_up.advice

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from utilitune.domain import StopReason
+from utilitune.domain import StopReason, rounded_up
 from utilitune.domain.stopping import EPSILON_REACHED, INSTANCES_EXHAUSTED
 from utilitune.search.base import DEFAULT
 
@@ -159,4 +159,5 @@ class Choice:
 
 def _stated(progress: Progress) -> str:
     """What is proved, in short."""
-    return f"ε = {progress.epsilon:.3g}" + (f", γ = {progress.gamma:.3g}" if progress.gamma else "")
+    gamma = f", γ = {rounded_up(progress.gamma)}" if progress.gamma else ""
+    return f"ε = {rounded_up(progress.epsilon)}{gamma}"
