@@ -123,10 +123,19 @@ class Neither:
 class Failing:
     def __init__(self, task):
         raise KeyError("x")
-class TimedByAMethod:
+class Deaf:
     def __init__(self, task): ...
     def wanted(self, count):
         return []
+class TimedByAMethod:
+    spent_s = 0.0
+    def __init__(self, task):
+        self.candidates = [task.space.default()]
+    def wanted(self, count):
+        return []
+    def tell(self, run, seen): ...
+    def nominee(self):
+        return 0
     def default_run_s(self):
         return 1.0
 """
@@ -139,6 +148,7 @@ class TimedByAMethod:
         ("number", "is no class"),
         ("Neither", "has neither 'wanted' nor 'suggest'"),
         ("Failing", "KeyError"),
+        ("Deaf", "has no method 'tell'"),
         ("TimedByAMethod", "write @property above it"),
     ],
 )

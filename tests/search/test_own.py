@@ -79,16 +79,51 @@ def test_what_it_believes_is_heard():
         def belief(self, pool: Pool, candidate: int, rival: int) -> Belief:
             return Belief(1.0, 2.0)
 
-    assert isinstance(CheckedSuggester(Believing(None), "mine:Own"), Believer)
+    checked = CheckedSuggester(Believing(None), "mine:Own")
+    assert isinstance(checked, Believer)
+    assert "belief" in vars(checked)  # from Python 3.12 on, protocols do not ask __getattr__
+    assert checked.belief(RacingSearch(TASK, checked).pool, 0, 0) == Belief(1.0, 2.0)
     assert not isinstance(CheckedSuggester(Saying(None), "mine:Own"), Believer)
+
+
+@pytest.mark.parametrize("said", ["yes", 3, (1.0, 0.0), (math.nan, 1.0), (1.0, math.inf)])
+def test_a_belief_that_is_none_is_refused(said: Any):
+    own: Any = Saying(None)
+    own.belief = lambda pool, candidate, rival: said
+    checked: Any = CheckedSuggester(own, "mine:Own")
+    with pytest.raises(
+        ScenarioError, match=r"belief of the search method 'mine:Own' must be None, or Belief"
+    ):
+        checked.belief(None, 0, 1)
+
+
+@pytest.mark.parametrize("method", ["suggest", "belief"])
+def test_where_it_fails_is_told(method: str):
+    def failing(*_: object) -> None:
+        raise ValueError("oh dear")
+
+    own: Any = Saying(None)
+    setattr(own, method, failing)
+    checked: Any = CheckedSuggester(own, "mine:Own")
+    with pytest.raises(ScenarioError, match=rf"^{method} of .*ValueError: oh dear; .*test_own.py, line \d+"):
+        getattr(checked, method)(None, 0, None)
 
 
 class Silent:
     """A searcher that does not say how long a run of the default takes."""
 
-    def __init__(self, task: SearchTask | None = None) -> None: ...
+    spent_s = 0.0
+
+    def __init__(self, task: SearchTask | None = None) -> None:
+        self.candidates = [SPACE.default()]
+
     def wanted(self, count: int) -> list[Any]:
         return []
+
+    def tell(self, run: Any, seen: Any) -> None: ...
+
+    def nominee(self) -> int:
+        return 0
 
 
 class Method(Silent):

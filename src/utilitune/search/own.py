@@ -9,6 +9,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, cast
 
 from utilitune.errors import ScenarioError, UtilituneError
+from utilitune.search.base import Belief
+from utilitune.search.checked import CheckedSearcher, called
 from utilitune.search.racing import RacingSearch
 from utilitune.utility.carried import imported
 
@@ -27,7 +29,7 @@ without a run."""
 
 
 class CheckedSuggester:
-    """A suggester of one's own; everything else it can do, such as `belief`, is left as it is.
+    """A suggester of one's own, with its `belief` if it has one.
 
     Args:
         own: The suggester.
@@ -37,11 +39,14 @@ class CheckedSuggester:
     def __init__(self, own: Any, reference: str) -> None:  # noqa: ANN401 -- a user's object
         self._own = own
         self._reference = reference
+        if callable(getattr(own, "belief", None)):  # on the object itself: protocols do not ask __getattr__
+            self.belief = self._belief
 
     def suggest(self, pool: Pool, incumbent: int, generator: np.random.Generator) -> Assignment | None:
         """The next configuration that is no candidate yet; None if there seems to be none."""
         for _ in range(PATIENCE):
-            found = self._own.suggest(pool, incumbent, generator)
+            what = f"suggest of the search method {self._reference!r}"
+            found = called(what, self._own.suggest, pool, incumbent, generator)
             if found is None:
                 return None
             candidate = self._checked(pool, found)
@@ -60,8 +65,18 @@ class CheckedSuggester:
         except ScenarioError as error:
             raise ScenarioError(f"the search method {self._reference!r} suggested this: {error}") from None
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- whatever the user's object has
-        return getattr(self._own, name)
+    def _belief(self, pool: Pool, candidate: int, rival: int) -> Belief | None:
+        what = f"belief of the search method {self._reference!r}"
+        found = called(what, self._own.belief, pool, candidate, rival)
+        if found is None:
+            return None
+        try:
+            mean, variance = map(float, found)
+        except (TypeError, ValueError):
+            mean, variance = math.nan, math.nan
+        if not (math.isfinite(mean) and 0 < variance < math.inf):
+            raise ScenarioError(f"{what} must be None, or Belief(mean, variance above 0), not {found!r}")
+        return Belief(mean, variance)
 
 
 def own_searcher(reference: str) -> Callable[[SearchTask], Searcher]:
@@ -86,7 +101,7 @@ def own_searcher(reference: str) -> Callable[[SearchTask], Searcher]:
     def made(task: SearchTask) -> Searcher:
         own = _made(kind, task, reference)
         if hasattr(own, "wanted"):
-            searcher: Searcher = own
+            searcher = own if isinstance(own, RacingSearch) else CheckedSearcher(own, reference, task)
             default_run_s(searcher)
             return searcher
         if hasattr(own, "suggest"):
@@ -117,6 +132,8 @@ def default_run_s(searcher: Searcher) -> float | None:
     Raises:
         ScenarioError: It says something else than a number of seconds.
     """
+    if isinstance(searcher, CheckedSearcher):
+        searcher = searcher.own
     try:
         value: object = cast("TimesDefault", searcher).default_run_s
     except UtilituneError:
