@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
+from utilitune.certificate import verify
+from utilitune.certificate.issuing import certify
+from utilitune.domain import Guesses
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import read_scenario
+from utilitune.store import read_run_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,6 +54,53 @@ def test_every_run_finds_its_instance(tmp_path: Path):
     assert result.progress.runs == 6
     assert missing == []
     assert result.stop_reason.code == "run-limit"
+
+
+PROVED = """
+utility = "uniform(k0=10)"
+[target]
+command = ["true", "{{parameters}}", "{{instance}}"]
+[parameters.a]
+type = "float"
+range = [0.0, 4.0]
+default = 3.0
+[instances]
+training = {{ generator = [{python}, "-I", "-S", "make.py", "{{seed}}", "{{output}}"], suffix = ".txt" }}
+[budget]
+runs = {runs}
+[procedure]
+name = "wager"
+{more}
+[search]
+share = {share}
+"""
+
+
+@pytest.mark.parametrize(("workers", "guesses"), [(1, Guesses.USEFUL), (4, Guesses.ALL)])
+@pytest.mark.parametrize(
+    ("share", "more"), [(0.0, "proposals = 0.5"), (0.5, ""), (0.0, "configurations = 3")]
+)
+def test_wager_works_on_a_generator_without_end(
+    tmp_path: Path, workers: int, guesses: Guesses, share: float, more: str
+):
+    """The number that stood for "without end" did not fit where positions are kept."""
+    (tmp_path / "make.py").write_text("import sys; open(sys.argv[2], 'w').write(sys.argv[1])")
+
+    def behaves(job: Job) -> SimulatedRun:
+        a = float(job.task.argv[1].removeprefix("--a="))
+        return SimulatedRun(0.5 + 2 * abs(a - 1.0) + len((tmp_path / job.task.argv[-1]).read_text()) / 9)
+
+    for runs in (15, 30):
+        text = PROVED.format(python=json.dumps(sys.executable), runs=runs, share=share, more=more)
+        (tmp_path / "scenario.toml").write_text(text)
+        scenario = read_scenario(tmp_path / "scenario.toml")
+        settings = replace(settings_of(scenario), workers=workers, guesses=guesses)
+        result = run_scenario(
+            scenario, tmp_path / "run", settings, backend=SimulatedBackend(workers, behaves)
+        )
+        assert result.progress.runs == runs
+    with contextlib.closing(read_run_folder(tmp_path / "run")) as store:
+        assert verify(certify(store)).valid
 
 
 def test_a_stop_is_obeyed_while_an_instance_is_made(tmp_path: Path):

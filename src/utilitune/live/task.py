@@ -63,8 +63,8 @@ if TYPE_CHECKING:
 MOST_WORKERS = 4096
 """More processes than any machine has cores; such a number is a mistake."""
 
-ENDLESS = 2**31
-"""Stands for the number of instances of a generator without end."""
+ENDLESS = 2**31 - 1
+"""Stands for the number of instances of a generator without end; the largest that tables of 32 bits hold."""
 
 CURVE = "utility_curve"
 """Where the settings of a start keep the curve of a utility that is a Python function."""
