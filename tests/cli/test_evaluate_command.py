@@ -65,7 +65,7 @@ def test_how_to_try_more_test_instances_is_said_where_they_are_too_few(tmp_path:
     toy = Toy.write(tmp_path)
     toy.run()
     few = invoke("evaluate", toy.scenario, "--configuration", "1").stdout
-    assert "add some, and name the scenario file with --scenario" in " ".join(few.split())
+    assert "add them to the scenario and name its file with --scenario" in " ".join(few.split())
     for number in range(1, 41):
         (tmp_path / "test" / f"more {number}.txt").write_text(f"{number}.00")
     assert "8 test instances" in invoke("evaluate", toy.scenario, "--configuration", "1").stdout

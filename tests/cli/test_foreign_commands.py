@@ -82,7 +82,7 @@ def test_nothing_is_written_over_or_elsewhere_by_accident(tmp_path: Path):
     with pytest.raises(UsageError, match="exists; name another file, or write over it with --force"):
         invoke("convert", path, "-o", output)
     assert invoke("convert", path, "-o", output, "--force").exit_code == 0
-    with pytest.raises(UsageError, match="and so must the scenario lie there"):
+    with pytest.raises(UsageError, match="so the scenario must lie there"):
         invoke("convert", path, "-o", tmp_path.parent / "elsewhere.toml")
 
 
@@ -115,7 +115,9 @@ def test_a_default_that_the_runner_rejects_is_no_failure(tmp_path: Path):
     path = irace(tmp_path)
     program(tmp_path / "target-runner", "#!/bin/sh\necho Inf\n")
     shown = " ".join(invoke("check", path).stdout.split())
-    assert "the wrapper rejects the default configuration (Inf), so this says nothing of others" in shown
+    assert (
+        "the wrapper rejects the default configuration (Inf), so this run shows nothing about others" in shown
+    )
     assert "Ready: utilitune run" in shown
 
 

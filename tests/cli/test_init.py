@@ -144,7 +144,8 @@ def test_an_input_that_ends_before_the_last_answer_is_a_mistake_and_writes_nothi
     assert ended.value.code == 2
     shown = capsys.readouterr()
     assert shown.err == (
-        "utilitune: nothing is written, for the answers ended too early; start again, or without questions: "
+        "utilitune: nothing is written, because the answers ended too early; "
+        "start again, or without questions: "
         "utilitune init --template sat|command|python|recorded\n"
     )
     assert shown.out.endswith("\n"), "the complaint begins a line of its own"

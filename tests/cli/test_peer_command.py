@@ -110,5 +110,5 @@ def test_a_peer_plays_in_a_replay_under_its_name(tmp_path: Path):
 def test_a_replay_without_features_says_what_is_missing(tmp_path: Path):
     with pytest.raises(UsageError, match="needs features of the configurations"):
         invoke("replay", recorded(tmp_path, features=False), "--procedure", "sweep")
-    with pytest.raises(UsageError, match="--epsilon means nothing to sweep; its own settings"):
+    with pytest.raises(UsageError, match="--epsilon has no meaning for sweep; its own settings"):
         invoke("replay", recorded(tmp_path, features=True), "--procedure", "sweep", "--epsilon", "0.1")

@@ -183,7 +183,7 @@ def test_an_option_of_other_procedures_is_left_aside_and_said_so(
     _, plain, quiet = command(*asked)
     code, out, err = command(*asked, option, value)
     assert (code, quiet) == (0, "")
-    assert err == f"{option} means nothing to {procedure} and is left aside\n"
+    assert err == f"{option} has no meaning for {procedure} and is ignored\n"
     timeless = [{**strict_json(text), "wall_s": 0} for text in (plain, out)]
     assert timeless[0] == timeless[1]
 

@@ -108,7 +108,7 @@ def test_a_table_is_written_and_a_picture_refused(
         (["--procedure", "hyperbant"], "did you mean 'hyperband'?"),
         (["--procedure", "hyperband"], "hyperband needs a resource"),
         (["--procedure", "hyperband", "--set", "resource=2"], "must be at least eta (3)"),
-        (["--procedure", "hyperband", "--delta", "0.1"], "--delta means nothing to hyperband"),
+        (["--procedure", "hyperband", "--delta", "0.1"], "--delta has no meaning for hyperband"),
         (["--procedure", "successive-halving", "--set", "budget=3"], "needs at least 40"),
         (["--procedure", "ac-band", "--set", "race_size=11"], "a race of 11 configurations"),
         (["--procedure", "car", "--set", "delta=0"], "delta must lie strictly between 0 and 1"),

@@ -66,7 +66,7 @@ def test_a_picture(capsys, tmp_path):
         (["--speed-spread", "-1"], "speed_spread"),
         (["--speed-spread", "1e9"], "speed_spread"),
         (["--resample", "99999999999999999999"], "--resample takes a whole number of at most"),
-        (["--procedure", "hyperband"], "works alone"),
+        (["--procedure", "hyperband"], "makes one run after the other"),
         (["--out", "workers.txt"], "must end in"),
     ],
 )

@@ -80,7 +80,7 @@ def test_a_foreign_scenario_runs_from_the_command_line_as_it_is(tmp_path: Path):
     shown = utilitune("run", path, "--max-runs", "6", "--plain")
     assert "is a scenario for irace. It means here:" in shown
     assert shown.count("boundMax = 8 → largest captime 8 s") == 1
-    assert "It also says what has no meaning here:\n" in shown
+    assert "These lines of it have no meaning here:\n" in shown
     assert "Best configuration" in shown
 
 

@@ -211,7 +211,7 @@ def test_a_trial_is_told_once():
     search = tuner()
     (trial,) = search.ask()
     search.tell(trial, 0.5)
-    with pytest.raises(UsageError, match="was not asked for, or was told or forgotten before"):
+    with pytest.raises(UsageError, match="was not asked for, or was reported or given back before"):
         search.tell(trial, 0.5)
 
 

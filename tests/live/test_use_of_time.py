@@ -48,7 +48,7 @@ def test_what_is_stored_comes_back_and_what_is_not_is_none():
 
 def test_runs_that_were_paid_for_elsewhere_do_not_count_twice():
     assert UseOfTime(9.0, 4.0).share == 1.0
-    assert UseOfTime(9.0, 4.0).sentence() == "All seconds in runs were of use."
+    assert UseOfTime(9.0, 4.0).sentence() == "All seconds in runs were useful."
     assert UseOfTime(0.0, 0.0).share == 1.0
     assert UseOfTime(9.99, 10.0).sentence().startswith("99 % of the seconds")
 

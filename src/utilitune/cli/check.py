@@ -215,7 +215,7 @@ def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]
     if trial.disagreement:
         yield trial.disagreement
     if trial.rejected:
-        yield "the wrapper rejects the default configuration (Inf), so this says nothing of others"
+        yield "the wrapper rejects the default configuration (Inf), so this run shows nothing about others"
     if scenario.quality is None:
         yield from _start_up_warnings(scenario, trial, setting)
         yield from _hidden_solver(scenario, trial, setting)

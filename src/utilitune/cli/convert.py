@@ -48,7 +48,7 @@ def convert(
     directory = understanding.scenario.directory
     if output.resolve().parent != directory.resolve():
         raise UsageError(
-            f"the program runs in {directory}, and so must the scenario lie there; write it to "
+            f"the program runs in {directory}, so the scenario must lie there, too: write it to "
             f"{directory / output.name}"
         )
     if output.exists() and not force:

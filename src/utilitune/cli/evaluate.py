@@ -120,8 +120,8 @@ def _warn_if_at_work(store: RunFolderReader) -> None:
 
     if store.owner() is not None:
         words(stderr=True).print(
-            "Warning: the run is still at work and shares the machine with this evaluation; times are "
-            "more even after 'utilitune stop'.",
+            "Warning: the run is still at work and shares the machine with this evaluation; for "
+            "steadier times, end it first with 'utilitune stop'.",
             style="yellow",
         )
 
@@ -187,8 +187,8 @@ def _explanations(comparison: Comparison) -> Iterator[str]:
     proved = comparison.difference_interval
     if proved is None or proved.low <= 0 <= proved.high:
         yield (
-            "To try more test instances: add some, and name the scenario file with --scenario; without it "
-            "those count that the run began with."
+            "To use more test instances, add them to the scenario and name its file with --scenario. Without "
+            "--scenario, the test instances are those that the run began with."
         )
     if proved is not None:
         likely = comparison.resampled_interval

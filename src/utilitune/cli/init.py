@@ -95,7 +95,7 @@ def _asked(name: str, folder: Path) -> tuple[str, Answers]:
             raise
         say()  # the question has no end of line yet
         raise UsageError(
-            "nothing is written, for the answers ended too early; start again, or without questions: "
+            "nothing is written, because the answers ended too early; start again, or without questions: "
             f"{_WITHOUT_QUESTIONS}"
         ) from None
 

@@ -42,7 +42,7 @@ _ANSWER_LINES = 4
 
 _SPARKS = "▁▂▃▄▅▆▇█"
 _HISTORY = 60
-COMPILING = "compiling the proof, once per install: runs count, the clock waits"
+COMPILING = "compiling the proof, once per install: runs count, time does not"
 
 
 @contextlib.contextmanager

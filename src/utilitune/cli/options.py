@@ -61,8 +61,8 @@ class PromiseOptions:
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="With --epsilon and growing sets: this fraction of all configurations, the luckiest ones, "
-            "need not be matched."
+            help="With --epsilon and growing sets: leave this fraction of all configurations, the "
+            "luckiest ones, out of the comparison."
         ),
     ] = None
     population: Annotated[

@@ -110,7 +110,7 @@ def read_configuration(path: Path, space: ParameterSpace) -> Assignment:
     if found == space.default():
         raise UsageError(
             f"{path} holds the default configuration, which every run compares with: name another, or let "
-            "'utilitune run' tell how much better its answer is"
+            "'utilitune run' say how much better its answer is"
         )
     return found
 

@@ -80,7 +80,7 @@ def replay(
         check_writable(output.out, *(() if isinstance(player, ProcedureSpec) else (TABLES,)))
     matrix = draws.ordered(read_matrix(data), finite=options.promise.population == "finite")
     for option in without_meaning(context, procedure, options.rules.growth):
-        say(f"{option} means nothing to {procedure} and is left aside", err=True)
+        say(f"{option} has no meaning for {procedure} and is ignored", err=True)
     result = _result(player, matrix, utility, budget, draws.drawn_by, quiet=output.as_json)
     if output.out is not None:
         write_result(result, output.out, title=f"{procedure} on {matrix.source}")

@@ -47,7 +47,7 @@ def read_rival(
     kind: Callable[..., Rival] = PEERS[name] if name in PEERS else RIVALS[name]
     for option in without_meaning(context, name, None):
         raise UsageError(
-            f"{option} means nothing to {name}; its own settings, given with --set, are "
+            f"{option} has no meaning for {name}; its own settings, given with --set, are "
             f"{', '.join(settings_of(kind))}"
         )
     given = split_settings(settings)

@@ -30,8 +30,8 @@ class GoalOptions:
     gamma: Annotated[
         float | None,
         typer.Option(
-            help="With --epsilon: this fraction of all configurations, the luckiest ones, need not be "
-            "matched, e.g. 0.05."
+            help="With --epsilon: leave this fraction of all configurations, the luckiest ones, out of "
+            "the comparison, e.g. 0.05."
         ),
     ] = None
     max_time: Annotated[
@@ -75,7 +75,9 @@ class WayOptions:
     guesses: GuessesChoice = None
     reuse: Annotated[
         Path | None,
-        typer.Option(help="Let the runs of this earlier run folder of the same program and instances count."),
+        typer.Option(
+            help="Take over the runs of this earlier run folder of the same program, instances and seed."
+        ),
     ] = None
     plain: Annotated[bool, typer.Option("--plain", help="Plain lines instead of a live view.")] = False
 

@@ -141,13 +141,15 @@ def simulate(
 
     crowd = cluster.crowd(draws.seed)
     if is_rival(procedure):
-        raise UsageError(f"{procedure} works alone: simulate takes wager, coup, oup, up or naive")
+        raise UsageError(
+            f"{procedure} makes one run after the other: simulate takes wager, coup, oup, up or naive"
+        )
     chosen = options.specification(procedure)
     if output.out is not None:
         check_writable(output.out)
     matrix = draws.ordered(read_matrix(data), finite=options.promise.population == "finite")
     for option in without_meaning(context, procedure, options.rules.growth, _CLUSTER):
-        say(f"{option} means nothing to {procedure} and is left aside", err=True)
+        say(f"{option} has no meaning for {procedure} and is ignored", err=True)
     recording = Recording.of(matrix, options.utility)
     results = _watched(recording, chosen, crowd, limits.budget(), draws.drawn_by, quiet=output.as_json)
     if output.out is not None:
@@ -208,7 +210,9 @@ def _sentences(results: Sequence[CrowdResult]) -> list[str]:
     from utilitune.utility import format_duration
 
     last = results[-1]
-    sentences = [f"The answer is {last.best} for any number of workers; {last.runs_needed:,} runs decide it."]
+    sentences = [
+        f"The answer is {last.best} for any number of workers; its proof needs {last.runs_needed:,} runs."
+    ]
     if len({each.best for each in results}) > 1:
         sentences = ["The answers differ because a limit ended some of the simulations."]
     if last.condition:

@@ -111,7 +111,9 @@ class Look:
         if self.session is None:
             return "Not started yet."
         if self.session.stop is None:
-            return "Not at work: it was ended from outside; start it again to go on, nothing is lost."
+            return (
+                "Not at work: it was killed before it could stop; start it again to go on, nothing is lost."
+            )
         return f"Not at work: {self.session.stop.advice} ({self.session.stop.code})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -206,7 +208,7 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
         if not look.result.promise.refusal:
             yield "compared", compared(progress, look.result.standing.entered)
         use = look.result.use
-        of_use = "" if use is None or use.is_early else f", {use.percent} of it of use"
+        of_use = "" if use is None or use.is_early else f", {use.percent} of it useful"
         yield "time in runs", f"{time_passed(progress.total_time_s)}{of_use}"
     yield "time passed", time_passed(look.elapsed_s)
     shared = ", with those of the earlier run" if look.reuses else ""

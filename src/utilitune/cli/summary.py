@@ -42,7 +42,7 @@ def print_result(result: RunResult) -> None:
     for sentence in _troubles(result):
         prose(console, sentence, style="yellow")
     if result.folder is not None and not exists(result.folder / DATABASE_NAME):
-        gone = f"{result.folder} was removed while the run was at work: nothing is kept but what stands here"
+        gone = f"{result.folder} was removed while the run was at work: only what you see here is left"
         prose(console, gone, style="yellow")
     elif result.folder is not None:
         after = "next: utilitune report, serve, best, show, runs or evaluate"

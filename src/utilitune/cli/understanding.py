@@ -42,7 +42,7 @@ def explained(path: Path) -> Understanding:
     lines += explanation(path, understanding)
     if understanding.dialect.value in _TOOLS:
         lines.append(
-            f"To change what it has no word for, such as the utility: {converting(path, understanding)}"
+            f"To change what such a file cannot say, such as the utility: {converting(path, understanding)}"
         )
     for line in lines:
         words(stderr=True).print(line)
@@ -112,6 +112,6 @@ def explanation(path: Path, understanding: Understanding) -> list[str]:
     lines = [f"{path} is a scenario for {tool}. It means here:"]
     lines += [f"  {text}" for text in understanding.understood]
     if understanding.without_meaning:
-        lines += ["It also says what has no meaning here:"]
+        lines += ["These lines of it have no meaning here:"]
         lines += [f"  {text}" for text in understanding.without_meaning]
     return lines

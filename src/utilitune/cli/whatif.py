@@ -69,7 +69,7 @@ def whatif(
     delta: Annotated[
         float | None,
         typer.Option(
-            help="How likely it may be, at most, that any of the lines is wrong.  [default: that of the run]"
+            help="The probability with which any of the lines may be wrong.  [default: that of the run]"
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")] = False,

@@ -159,7 +159,7 @@ class Tuner:
         """
         self._require_open()
         if not isinstance(trial, Trial) or self._open.get(pair := pair_of(trial.request)) != trial:
-            raise UsageError("this trial was not asked for, or was told or forgotten before")
+            raise UsageError("this trial was not asked for, or was reported or given back before")
         outcome = _outcome(trial, runtime_s, status)
         self._live.land([(self._live.under_way[pair], outcome)])
         del self._open[pair]

@@ -146,14 +146,14 @@ class Choice:
         if not self.found:
             return ""
         if self._proof.worth(proved) < self._proof.worth(answer):
-            more = "More" if self.proves_one else "The answer is the best by its runs; more"
+            more = "More" if self.proves_one else "The answer was better where both were run; more"
             return f"{more} is proved of configuration {proved.best_index}: {_stated(proved)}."
         latest = self.found[-1]
         if latest == answer.best_index or not self._hunt.is_ahead(latest, answer.best_index):
             return ""
         return (
             f"Configuration {latest} was better where both were run, but little is proved of it yet: "
-            f"{_stated(self._proof.progress_of(latest))}. More time would tell."
+            f"{_stated(self._proof.progress_of(latest))}. More time would show how good it is."
         )
 
 

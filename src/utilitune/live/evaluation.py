@@ -166,8 +166,8 @@ class Comparison:
             return "Worse than the default: the interval lies below zero."
         if self.stops_decide:
             return (
-                "Not told apart from the default: runs that were stopped could be worth enough to turn it "
-                "round; raise --captime."
+                "No difference from the default is shown: runs that were stopped could be worth enough to "
+                "turn it round; raise --captime."
             )
         likely = self.resampled_interval
         if likely is not None and not likely.low <= 0 <= likely.high:
@@ -177,7 +177,8 @@ class Comparison:
                 f"but rare {others} that they do not show could outweigh that; add test instances."
             )
         return (
-            'Not told apart from the default: the interval includes "no gain"; more test instances narrow it.'
+            'No difference from the default is shown: the interval includes "no gain"; more test instances '
+            "narrow it."
         )
 
     def to_dict(self) -> dict[str, Any]:

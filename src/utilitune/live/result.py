@@ -159,7 +159,7 @@ class RunResult:
                 ("Phase before", self.last_phase),
                 ("Spent", spent(self.progress)),
                 ("Compared", "" if self.promise.refusal else compared(self.progress, self.standing.entered)),
-                ("State", "at work, or ended from outside" if stop is None else stop.advice),
+                ("State", "at work, or killed before it could stop" if stop is None else stop.advice),
                 ("Failures", "; ".join(each.sentence() for each in self.standing.failures)),
                 ("Note", self.note),
                 ("Warnings", " ".join(self.warnings)),

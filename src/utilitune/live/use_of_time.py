@@ -67,10 +67,10 @@ class UseOfTime:
     def sentence(self) -> str:
         """The same in words; nothing is called the whole that is not."""
         if self.share == 1.0:
-            return "All seconds in runs were of use."
+            return "All seconds in runs were useful."
         if self.is_early:
-            return "It is too early to say which part of the seconds in runs is of use."
+            return "It is too early to say which part of the seconds in runs is useful."
         return (
-            f"{self.percent} of the seconds in runs were of use; the rest went into runs that were made "
+            f"{self.percent} of the seconds in runs were useful; the rest went into runs that were made "
             "ahead of need to keep workers busy."
         )

@@ -93,7 +93,7 @@ def state_text(session: SessionRecord | None, *, at_work: bool) -> str:
     if session is None:
         return "not started yet"
     if session.stop is None:
-        return "ended from outside; start it again to go on, nothing is lost"
+        return "killed before it could stop; start it again to go on, nothing is lost"
     return session.stop.advice
 
 

@@ -79,7 +79,9 @@ def importance_of(
         runs: How many runs that is the mean of.
     """
     if importlib.util.find_spec("sklearn") is None:
-        return Importance((), 0.0, "The model that would tell is not installed: pip install scikit-learn.")
+        return Importance(
+            (), 0.0, "This needs scikit-learn, which is not installed: pip install scikit-learn."
+        )
     if len(assignments) < FEWEST:
         return Importance(
             (), 0.0, f"{len(assignments)} configurations are too few to tell; {FEWEST} are needed."

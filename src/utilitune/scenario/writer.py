@@ -121,7 +121,7 @@ def _workers(scenario: Scenario) -> list[str]:
     return [
         *(["# How many runs are made at once.", *lines] if lines else []),
         *(["# Where they are made.", *place] if place else []),
-        *(["# Every free worker gets a run, likely to be of use or not.", *guesses] if guesses else []),
+        *(["# Every free worker gets a run, likely to be needed or not.", *guesses] if guesses else []),
     ]
 
 

@@ -88,7 +88,7 @@ def test_the_reason_is_the_instances_where_all_are_used():
     limits = Limits(answer=Estimate(1, 40, 0.5, 0.5, 0.3, 0.7), instances=40)
     assert "all 40 instances" in _reason(trajectory(0.0), limits)
     one = Limits(answer=Estimate(1, 1, 0.5, 0.5, 0.1, 0.9), instances=1)
-    assert "on the one instance there is: more" in _reason(trajectory(0.0), one)
+    assert "on the one instance there is: a new run with more" in _reason(trajectory(0.0), one)
 
 
 def test_the_reason_is_not_the_instances_where_the_answer_is_known_exactly():

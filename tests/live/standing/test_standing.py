@@ -58,8 +58,8 @@ def test_the_gain_in_words(answer: int, gain: float | None, text: str):
 def test_intervals_that_do_not_meet_show_a_gain_before_the_promise_does():
     apart = replace(_standing(3, -0.1), answer=Estimate(3, 5, 0.9, 0.9, 0.8257, 0.95))
     assert apart.gain() == (
-        "better than the default by at least 0.225, because the two intervals do not meet; "
-        "no part of the promise yet"
+        "better than the default by at least 0.225, because the two intervals do not overlap; "
+        "this is not part of the promise yet"
     )
 
 
@@ -67,7 +67,7 @@ def test_intervals_that_are_further_apart_than_the_promise_says_are_named_too():
     apart = replace(_standing(3, 0.01), answer=Estimate(3, 5, 0.9, 0.9, 0.8257, 0.95))
     assert apart.gain() == (
         "proved better than the default by at least 0.01; by at least 0.225, because the two intervals are "
-        "that far apart, which is no part of the promise yet"
+        "that far apart; this is not part of the promise yet"
     )
     assert replace(apart, proved_gain=0.3).gain() == "proved better than the default by at least 0.3"
     assert replace(apart, proved_gain=0.22569).gain() == "proved better than the default by at least 0.225"

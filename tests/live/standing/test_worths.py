@@ -70,7 +70,10 @@ def test_in_a_sample_the_text_says_what_the_mean_is_over():
     runs = [finished(0, 2.0), finished(1, 2.0), finished(3, 9.0)]
     found = estimate(evidence_of(runs), record(), 1, Sharing(0.05))
     assert (found.mean, found.runs, found.beyond) == (pytest.approx(0.8), 2, 1)
-    assert found.instances() == "the first 2 instances of its order; 1 beyond a gap do not count yet"
+    assert found.instances() == (
+        "the first 2 instances of its order; 1 later run does not count yet, because an instance before has "
+        "no run"
+    )
     assert estimate(evidence_of(runs), record(), 1, Sharing(0.05, population=9)).instances() == "3 instances"
 
 

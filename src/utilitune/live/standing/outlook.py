@@ -145,27 +145,27 @@ def _reason(recent: Sequence[Progress], limits: Limits) -> str:
         used = f"all {limits.instances} instances" if limits.instances > 1 else "the one instance there is"
         if answer.high - answer.low - uncertain >= much:  # else others are open, or runs that were stopped
             return (
-                f"ε has stopped falling because the answer has been run on {used}: more instances would "
-                "lower it."
+                f"ε has stopped falling because the answer has been run on {used}: a new run with more "
+                "instances would lower it."
             )
     if uncertain >= much:
         return (
-            f"ε has stopped falling because {uncertain:.2g} of the answer's mean utility hangs on runs that "
-            "were stopped: a larger largest captime would show what they are worth."
+            f"ε has stopped falling because {uncertain:.2g} of the answer's mean utility depends on what "
+            "stopped runs are worth: a new run with a larger largest captime would show it."
         )
     if last.configurations > first.configurations and (last.gamma or 0.0) < (first.gamma or 0.0):
         return (
             f"ε has not fallen lately because new configurations joined ({first.configurations} → "
-            f"{last.configurations}); the time went into γ ({first.gamma:.3g} → {last.gamma:.3g})."
+            f"{last.configurations}), which made γ smaller ({first.gamma:.3g} → {last.gamma:.3g})."
         )
     if last.best_index != first.best_index:
         return (
-            "ε has not fallen lately because another configuration became the answer, which has to prove "
-            "itself first."
+            "ε has not fallen lately because another configuration became the answer, of which less is "
+            "proved so far."
         )
     return (
-        f"ε has not fallen lately: {last.alive} configurations are not ruled out, and telling them from the "
-        "answer takes ever more runs."
+        f"ε has not fallen lately: {last.alive} configurations are not ruled out, and to rule out each of "
+        "them takes more and more runs."
     )
 
 

@@ -82,12 +82,12 @@ class Standing:
             return gain_in_words(self.proved_gain)
         if self.proved_gain <= 0:
             return (
-                f"better than the default by at least {apart}, because the two intervals do not meet; "
-                "no part of the promise yet"
+                f"better than the default by at least {apart}, because the two intervals do not overlap; "
+                "this is not part of the promise yet"
             )
         return (
             f"{gain_in_words(self.proved_gain)}; by at least {apart}, because the two intervals are that far "
-            "apart, which is no part of the promise yet"
+            "apart; this is not part of the promise yet"
         )
 
     def to_dict(self) -> dict[str, Any]:

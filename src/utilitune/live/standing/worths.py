@@ -78,7 +78,8 @@ class Estimate:
         over = f"{self.runs:,} instance{'' if self.runs == 1 else 's'}"
         if not self.beyond:
             return over
-        return f"the first {over} of its order; {self.beyond:,} beyond a gap do not count yet"
+        later = f"{self.beyond:,} later run{' does' if self.beyond == 1 else 's do'} not count yet"
+        return f"the first {over} of its order; {later}, because an instance before has no run"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

@@ -62,7 +62,7 @@ U.heroNumbers = ({ standing, promise, progress, elapsed_s: elapsed, events }) =>
     if (promise.gamma !== null) tiles.append(U.tile("γ: share of configurations not covered", promise.gamma >= 1 ? "–" : U.enough(promise.gamma), "", "gamma"));
     tiles.append(U.tile("δ: chance that the promise fails", `${U.number(100 * promise.delta)} %`, "at most"));
   }
-  tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs${progress.of_use ? ` (${progress.of_use} of it of use)` : ""}, ${U.time(elapsed)} on the clock`));
+  tiles.append(U.tile("runs", U.count(progress.runs), `${U.time(progress.total_time_s)} in runs${progress.of_use ? ` (${progress.of_use} of it useful)` : ""}, ${U.time(elapsed)} on the clock`));
   const compared = promise.refusal ? progress.configurations : Math.min(progress.configurations, standing.compared ?? progress.configurations);
   const tried = standing.tried < compared ? `${U.count(standing.tried)} of them run, ` : "";
   const searched = standing.searched ? `; search has tried ${U.count(standing.searched)}` : "";
