@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -169,6 +170,21 @@ def test_a_sample_that_a_method_of_the_users_own_has_searched_has_none(tmp_path)
     scenario = by_time(tmp_path, population=Population.INFINITE, search=SearchRules(0.5, OWN_METHOD))
     with pytest.raises(UsageError, match="for lists of instances only"):
         made(scenario, tmp_path / "run")
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_where_that_method_has_nothing_to_search_there_is_one(tmp_path, fixed):
+    """In the proof of one configuration, and in a fixed set, nobody searches, whatever the scenario names."""
+    options = {"configurations": 6} if fixed else {}
+    scenario = by_time(
+        tmp_path, population=Population.INFINITE, search=SearchRules(0.5, OWN_METHOD), options=options
+    )
+    found = None if fixed else scenario.space.validate({"x": 0.31})
+    content = made(scenario, tmp_path / "run", found=found, stops=[60, 120])
+    assert len(content["nominations"]) == (0 if fixed else 1)
+    assert verify(content).valid
+    same = replace(scenario, search=SearchRules())
+    assert made(same, tmp_path / "same", found=found, stops=[120])["runs"] == content["runs"]
 
 
 @pytest.mark.parametrize(

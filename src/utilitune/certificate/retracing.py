@@ -17,7 +17,7 @@ from utilitune.errors import UsageError
 from utilitune.live.asker import Again, Ended, Join, Nominate, Room, pair_of
 from utilitune.live.hunting import OWN_METHODS
 from utilitune.live.proof import Proof
-from utilitune.live.running import RunSettings, asker_for
+from utilitune.live.running import RunSettings, asker_for, searches
 from utilitune.procedures.naming import ProcedureSpec
 from utilitune.scenario.model import Population
 from utilitune.store.records import StoredOrigin
@@ -58,12 +58,11 @@ def retraced(task: Task, store: StoreReader) -> Retraced | None:
     """
     if not store.sessions():
         return None
-    search = store.sessions()[0].settings.get("search", {})
-    if search.get("share") and search.get("method") not in OWN_METHODS:
-        return _all_that_is_stored(task, store)
-    last = store.sessions()[-1].settings
+    search, last = store.sessions()[0].settings.get("search"), store.sessions()[-1].settings
     specification = specification_of(last["procedure"])
     settings = RunSettings(specification, NO_LIMIT, last["workers"])
+    if search and search["method"] not in OWN_METHODS and searches(task, settings, search):
+        return _all_that_is_stored(task, store)
     asker = asker_for(task, settings, cast("Store", store), live=False)  # all it would keep is kept
     try:
         asker.restore(store.configurations())

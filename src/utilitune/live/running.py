@@ -204,11 +204,18 @@ def _begun_search(store: Store, settings: RunSettings) -> dict[str, Any]:
 
 def _fresh_from(store: Store, specification: ProcedureSpec, begun: Mapping[str, Any]) -> int:
     """The first position that what search finds from now on may be judged on."""
-    return fresh_from(store, specification, replays=not begun["share"] or begun["method"] in OWN_METHODS)
+    searched = begun["share"] > 0 and not begun.get("found") and specification.grows
+    return fresh_from(store, specification, replays=not searched or begun["method"] in OWN_METHODS)
 
 
-def _searches(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> bool:
-    """Whether somebody looks for configurations in a run that was begun like this."""
+def searches(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> bool:
+    """Whether somebody looks for configurations in a run that was begun like this.
+
+    Args:
+        task: What is configured.
+        settings: The procedure.
+        begun: The search of its first start.
+    """
     wanted = begun["share"] > 0 and not begun.get("found")
     return wanted and settings.specification.grows and _can_search(task)
 
@@ -228,7 +235,7 @@ def check_search(task: Task, settings: RunSettings, folder: Path | None = None) 
     """
     asked = settings.stored()["search"]
     begun = folder is not None and (folder / DATABASE_NAME).exists()
-    if begun or not _searches(task, settings, asked):
+    if begun or not searches(task, settings, asked):
         return
     searcher_named(asked["method"], task.scenario.directory)
     if is_reference(asked["method"]):
@@ -242,7 +249,7 @@ def go_on_searching(task: Task, settings: RunSettings, store: Store, folder: Pat
         UsageError: The search that it was begun with cannot be used.
     """
     begun, asked = _begun_search(store, settings), asdict(settings.search)
-    if _searches(task, settings, begun):
+    if searches(task, settings, begun):
         try:
             searcher_named(begun["method"], task.scenario.directory)
         except ScenarioError as error:
@@ -251,7 +258,7 @@ def go_on_searching(task: Task, settings: RunSettings, store: Store, folder: Pat
                 f"with it, but {error}. To search differently, choose another --folder, and if the runs made "
                 f"there are to count, name it with: {shell_line(['--reuse', folder])}"
             ) from None
-    elif not _searches(task, settings, asked | {"found": begun.get("found")}):
+    elif not searches(task, settings, asked | {"found": begun.get("found")}):
         return
     keys = ("share", "method") if begun["share"] > 0 else ("share",)
     kept = [f"search.{key} = {json.dumps(begun[key])}" for key in keys if begun[key] != asked[key]]
@@ -266,7 +273,7 @@ def go_on_searching(task: Task, settings: RunSettings, store: Store, folder: Pat
 
 def _search_meanwhile(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> Hunt | None:
     """A search of our own like that of the asker, to go on while nothing can be proved; None without one."""
-    own = begun["method"] in OWN_METHODS and _searches(task, settings, begun)
+    own = begun["method"] in OWN_METHODS and searches(task, settings, begun)
     return _hunt(task, settings, begun) if own else None
 
 
