@@ -13,8 +13,12 @@ import pytest
 from utilitune.certificate import verify
 from utilitune.certificate.issuing import certify
 from utilitune.domain import Guesses
+from utilitune.domain.stopping import Budget
 from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
-from utilitune.live.running import run_scenario, settings_of
+from utilitune.live.first_start import SEEN_TO
+from utilitune.live.reusing import EarlierRuns
+from utilitune.live.running import open_store, run_scenario, settings_of
+from utilitune.live.task import Task
 from utilitune.scenario import read_scenario
 from utilitune.store import read_run_folder
 
@@ -101,6 +105,28 @@ def test_wager_works_on_a_generator_without_end(
         assert result.progress.runs == runs
     with contextlib.closing(read_run_folder(tmp_path / "run")) as store:
         assert verify(certify(store)).valid
+
+
+def test_what_is_judged_behind_many_instances_of_an_earlier_run_is_certified(tmp_path: Path):
+    """It has fewer runs than instances are passed over, which looked like a made-up position."""
+    (tmp_path / "make.py").write_text("import sys; open(sys.argv[2], 'w').write(sys.argv[1])")
+    text = PROVED.format(python=json.dumps(sys.executable), runs=25, share=0.5, more="")
+    (tmp_path / "scenario.toml").write_text(text)
+    scenario = read_scenario(tmp_path / "scenario.toml")
+    backend = SimulatedBackend(1, lambda job: SimulatedRun(float(job.task.argv[1].removeprefix("--a="))))
+    run_scenario(scenario, tmp_path / "first", backend=backend)
+    with contextlib.closing(open_store(Task(scenario), tmp_path / "first")) as store:
+        store.keep_fact(SEEN_TO, "300")
+    with contextlib.closing(read_run_folder(tmp_path / "first")) as store:
+        earlier = EarlierRuns.read(store, tmp_path / "first", scenario)
+    found = scenario.space.validate({"a": 0.01})
+    settings = replace(settings_of(scenario), earlier=earlier, found=found, budget=Budget(max_runs=80))
+    run_scenario(scenario, tmp_path / "second", settings, backend=backend)
+    with contextlib.closing(read_run_folder(tmp_path / "second")) as store:
+        content = certify(store)
+    assert max(content["runs"]["position"]) >= 300 > len(content["runs"]["position"])
+    verdict = verify(content)
+    assert verdict.valid, verdict.reason
 
 
 def test_a_stop_is_obeyed_while_an_instance_is_made(tmp_path: Path):

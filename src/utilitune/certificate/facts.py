@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+MOST_PASSED_OVER = 1 << 20
+"""So many instances of an endless source may have no run, because what was found is judged behind those that
+earlier runs have used. Without a limit, one made-up position would fill the memory."""
+
 _UNJUDGED = "nominee"
 _ENDINGS = FAILED | {FINISHED, STOPPED}
 
@@ -149,7 +153,7 @@ class Facts:
         require(
             int(runs.configuration.max()) < len(self.configurations), "a run is of no known configuration"
         )
-        listed = self._listed or runs.count  # an endless source is run without gaps: never beyond its runs
+        listed = self._listed or runs.count + MOST_PASSED_OVER
         require(int(runs.position.max()) < listed, "a run is about an instance that is not listed")
         places = runs.configuration * (int(runs.position.max()) + 1) + runs.position
         steps = np.diff(places)
