@@ -60,6 +60,8 @@ def test_a_wrong_option_leaves_nothing_behind(
     [
         ('name = "oup"', 'name = "oop"', "unknown procedure 'oop'; did you mean 'oup'"),
         ("configurations = 4", "configurations = 0", "must be at least 1, not 0"),
+        ("configurations = 4", "configurations = 1000000000", "must be at most 100000, not 1000000000"),
+        ('name = "oup"', 'name = "naive"', "Naive needs a captime"),
         ("configurations = 4", 'configurations = "4"', "must be a whole number, not '4'"),
         ("configurations = 4", "configuration = 4", "did you mean 'configurations'"),
     ],
@@ -72,6 +74,7 @@ def test_what_is_wrong_with_the_procedure_is_said_with_its_line(
     with pytest.raises(ScenarioError, match=sentence) as caught:
         invoke(command, toy.scenario)
     assert caught.value.line == toy.scenario.read_text().splitlines().index("[procedure]") + 1
+    assert not toy.folder.exists(), "a corrected scenario must be able to begin"
 
 
 def test_a_folder_of_another_scenario_is_refused_with_code_2(

@@ -144,6 +144,13 @@ def test_a_program_that_lets_no_supervisor_live_has_crashed(kind):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_many_workers_are_started_when_a_run_needs_them():
+    """A thousand at once took a minute of a small machine before the first run began."""
+    with LocalBackend(1000) as backend:
+        assert backend.free_slots == 1000
+        assert len(backend.supervisors) < 100
+
+
 def test_closing_ends_every_run_and_every_supervisor():
     mark = secrets.token_hex(8)
     with LocalBackend(workers=2) as backend:

@@ -65,7 +65,10 @@ def test_values_keep_their_types():
 @pytest.mark.parametrize(
     ("build", "fragment"),
     [
-        (lambda: NumberParameter("x", 1, 1, 1), "is empty"),
+        (lambda: NumberParameter("x", 1, 0, 1), "is empty"),
+        (lambda: NumberParameter("x", 1, 1, 1), "has one value only, so there is nothing to choose"),
+        (lambda: ChoiceParameter("x", ("a", "b\0"), "a"), "no text that a program can receive"),
+        (lambda: ChoiceParameter("x", ("a", "\ud800"), "a"), "no text that a program can receive"),
         (lambda: NumberParameter("x", 0.0, math.inf, 1), "not a finite number"),
         (
             lambda: NumberParameter("x", 0, 1, 2),

@@ -90,12 +90,18 @@ def settings_told(path: Path, scenario: Scenario, workers: int | None = None) ->
 def check_search_told(
     path: Path, scenario: Scenario, settings: RunSettings, folder: Path | None = None
 ) -> None:
-    """Refuse a search method that cannot be used, with its place in the file."""
-    from utilitune.errors import ScenarioError
-    from utilitune.live.running import check_search
+    """Refuse a procedure or a search method that cannot be used, with its place in the file."""
+    from utilitune.errors import ScenarioError, UsageError
+    from utilitune.live.running import check_procedure, check_search
     from utilitune.live.task import Task
     from utilitune.scenario.source import Source
 
+    try:
+        check_procedure(Task(scenario), settings, folder)
+    except UsageError as error:
+        if path.suffix == ".toml":
+            raise Source.read(path).problem(("procedure",), str(error)) from None
+        raise
     try:
         check_search(Task(scenario), settings, folder)
     except ScenarioError as error:

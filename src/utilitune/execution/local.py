@@ -48,6 +48,8 @@ _PACKAGE_PARENT = str(Path(__file__).resolve().parents[2])
 _CLOSING_PATIENCE_S = 5.0
 _SPARE = 2
 """How many supervisors more than workers are kept for those who hold a run that was stopped."""
+_READY = 32
+"""How many supervisors are started at once; more workers get theirs with the first run that needs it."""
 
 
 class LocalBackend(ClosedInBlocks):
@@ -78,7 +80,7 @@ class LocalBackend(ClosedInBlocks):
         if folder is not None and platform.follows_process_trees():
             leftovers.sweep(self._traces)
         try:
-            for _ in range(workers):
+            for _ in range(min(workers, _READY)):
                 self._add_slot()
         except BaseException:
             self.close()

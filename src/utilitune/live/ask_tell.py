@@ -24,6 +24,7 @@ from utilitune.live.result import RunResult, load
 from utilitune.live.reusing import condition_of
 from utilitune.live.running import (
     asker_for,
+    check_procedure,
     check_resumed,
     check_search,
     go_on_searching,
@@ -97,6 +98,7 @@ class Tuner:
         spec = settings.specification
         self._task = task
         self._folder = place = None if folder is None else user_path(folder)
+        check_procedure(task, settings, place)
         check_search(task, settings, place)
         self._store = open_store(task, place, "choose another folder to start afresh")
         self._open: dict[Pair, Trial] = {}

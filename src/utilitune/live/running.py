@@ -34,7 +34,7 @@ from utilitune.live.proof import Proof, proof_of
 from utilitune.live.result import RunResult
 from utilitune.live.reusing import CONDITION
 from utilitune.live.task import Task
-from utilitune.procedures.naming import specification_from_options, warm_up
+from utilitune.procedures.naming import build_engine, specification_from_options, warm_up
 from utilitune.scenario.model import NO_SEARCH, Population, RecordedSpec, SearchRules
 from utilitune.search.naming import is_reference
 from utilitune.store import MemoryStore, open_run_folder
@@ -122,6 +122,11 @@ def settings_of(scenario: Scenario, *, workers: int | None = None) -> RunSetting
         captime_limit_s=largest_s,
         population=scenario.population.value,
     )
+    if (configurations := specification.configurations or 0) > MOST_CONFIGURATIONS:
+        raise UsageError(
+            f"the number of configurations must be at most {MOST_CONFIGURATIONS}, not {configurations}: "
+            "leave it out, and the set grows as far as the time allows"
+        )
     count = Task(scenario).worker_count(workers)
     return RunSettings(specification, stop.budget(), count, search=scenario.search, guesses=scenario.guesses)
 
@@ -147,6 +152,7 @@ def run_scenario(
     """
     chosen = settings or settings_of(scenario)
     task = Task(scenario)
+    check_procedure(task, chosen, folder)
     check_search(task, chosen, folder)
     store = open_store(task, folder)
     with contextlib.closing(store):
@@ -218,6 +224,26 @@ def searches(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> boo
     """
     wanted = begun["share"] > 0 and not begun.get("found")
     return wanted and settings.specification.grows and _can_search(task)
+
+
+def check_procedure(task: Task, settings: RunSettings, folder: Path | None = None) -> None:
+    """Refuse a procedure that cannot begin, before anything is written.
+
+    Only Naive settles all of its runs beforehand, so it alone may find that they cannot be made.
+
+    Args:
+        task: What is configured.
+        settings: The procedure and its settings.
+        folder: Where the run is kept, or will be.
+
+    Raises:
+        UsageError: It needs more instances than there are, or settings that are missing.
+    """
+    specification = settings.specification
+    begun = folder is not None and (folder / DATABASE_NAME).exists()
+    if specification.name == "naive" and not begun:
+        evidence = task.evidence()
+        build_engine(specification, evidence, evidence.utility, configurations=specification.set_size())
 
 
 def check_search(task: Task, settings: RunSettings, folder: Path | None = None) -> None:
@@ -334,6 +360,9 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
         proves_one=bool(found),
     )
 
+
+MOST_CONFIGURATIONS = 100_000
+"""More than a fixed set ever needs; room is made for all of them at the start, about 200 bytes each."""
 
 NO_SEARCH_AT_ANY_TIME = (
     'there is no search for objective = "anytime" yet, so configurations are drawn at random or proposed '

@@ -144,7 +144,9 @@ class Table:
         except UtilituneError as error:
             raise self.problem(key, f"{self._shown(key)}: {error}") from None
         if not (math.isfinite(seconds) and seconds > 0):
-            raise self.problem(key, f"{self._shown(key)} must be more than 0 seconds, not {value!r}")
+            raise self.problem(
+                key, f"{self._shown(key)} must be a finite time above 0 seconds, not {value!r}"
+            )
         return seconds
 
     def memory(self, key: str) -> int | None:

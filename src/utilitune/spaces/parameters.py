@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from utilitune.errors import did_you_mean
+from utilitune.errors.outside import storable
 from utilitune.spaces.problems import SpaceError
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ class NumberParameter:
             raise self._problem(f"digits are for floats, and between 0 and {MOST_DIGITS}", "digits")
         for bound in (self.low, self.high):
             self._check_number(bound, "range")
+        if self.low == self.high:
+            raise self._problem(
+                f"range [{self.low!r}, {self.high!r}] has one value only, so there is nothing to choose: "
+                "leave the parameter out and write its value into the command or the function",
+                "range",
+            )
         if not self.low < self.high:
             raise self._problem(
                 f"range [{self.low!r}, {self.high!r}] is empty: the first bound must be below the second",
@@ -204,6 +211,8 @@ class ChoiceParameter:
         for choice in self.choices:
             if not isinstance(choice, str | int | float) or choice != choice:  # noqa: PLR0124 - NaN
                 raise self._problem(f"{choice!r} is not a text, number or boolean", "values")
+            if "\0" in str(choice) or storable(str(choice)) != str(choice):
+                raise self._problem(f"{choice!r} is no text that a program can receive", "values")
             if str(choice) in seen:
                 raise self._problem(f"the value {choice!r} is listed twice", "values")
             seen.add(str(choice))

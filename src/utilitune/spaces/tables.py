@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from utilitune.errors import did_you_mean
+from utilitune.errors.outside import storable
 from utilitune.spaces.dependent import DependentNumber, DependentRange, settle
 from utilitune.spaces.expressions import Expression, to_text
 from utilitune.spaces.parameters import ChoiceParameter, NumberParameter, Parameter, number_default
@@ -112,6 +113,8 @@ def _parameter(name: str, table: object) -> Parameter | DependentNumber:
     where = ("parameters", name)
     if not name or "{" in name or "}" in name:
         raise SpaceError(f"{name!r} is no name for a parameter: it is empty or has braces", where)
+    if "\0" in name or storable(name) != name:
+        raise SpaceError(f"{name!r} is no name for a parameter: no program can receive it", where)
     if not isinstance(table, Mapping):
         raise SpaceError(f"parameter {name!r} must be a table such as [parameters.{name}]", where)
     kind = table.get("type")
