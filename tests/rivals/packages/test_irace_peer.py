@@ -177,8 +177,9 @@ sys.exit("too small")
         play_rival(Irace(), rows_on_a_line(), Budget(max_time_s=10.0))
 
 
-def test_a_budget_that_is_too_small_is_told_in_our_units(stand_in):
-    stand_in("""sys.exit("Error: Insufficient budget: a value of 'maxTime' of at least '67395'.")""")
+@pytest.mark.parametrize("least", ["67395", "67394.321536", "6.7395e+04"])
+def test_a_budget_that_is_too_small_is_told_in_our_units(stand_in, least):
+    stand_in(f"""sys.exit("Error: Insufficient budget: a value of 'maxTime' of at least '{least}'.")""")
     with pytest.raises(UsageError, match="give it a --max-time of at least 68 s"):
         play_rival(Irace(), rows_on_a_line(), Budget(max_time_s=10.0))
 

@@ -10,6 +10,7 @@ import pytest
 from rivals.packages.playgrounds import Sweep
 from utilitune.errors import MissingExtraError, UsageError
 from utilitune.rivals.packages import Irace, OptunaTpe
+from utilitune.rivals.packages.irace_peer import SmallBudgetError
 from utilitune.rivals.packages.searcher import PeerSearcher, irace, optuna_tpe, smac
 from utilitune.search.base import SearchTask, Seen
 from utilitune.testing.searchers import SPACE, UTILITY, SearcherSuite, improvable
@@ -68,6 +69,20 @@ def test_a_problem_of_the_peer_is_told_to_whoever_asks():
     with pytest.raises(UsageError, match="cannot do this"):
         made.wanted(1)
     assert made.wanted(1) == []
+
+
+def test_a_budget_that_is_too_small_is_told_by_what_the_whole_run_needs():
+    """It named a --max-time for irace alone, with which the run could not go on either."""
+
+    class Needy(Sweep):
+        def propose(self, arena):
+            raise SmallBudgetError(48, "--max-time of at least 48 s")
+            yield 0
+
+    made = PeerSearcher(Needy(), SearchTask(SPACE, UTILITY, 10), 25.0)
+    says = r"first start, 25 s, and needs at least 48 s: .* another --folder with at least 2 times as much"
+    with pytest.raises(UsageError, match=says):
+        made.wanted(1)
 
 
 def test_a_run_nobody_waits_for_is_left_out():

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from utilitune.rivals.rival import RivalStanding
 
 _LONGEST_ERROR = 300
-_WANTED = re.compile(r"'(?P<what>maxTime|maxExperiments)' of at least '(?P<least>\d+)'")
+_WANTED = re.compile(r"'(?P<what>maxTime|maxExperiments)' of at least '(?P<least>[\d.]+(?:e\+\d+)?)'")
 _MS = 1000
 
 
@@ -148,18 +148,28 @@ class _Account:
         )
 
 
+class SmallBudgetError(UsageError):
+    """The budget is too small for irace's races.
+
+    Attributes:
+        least: How much irace needs: seconds, or runs where it has a number of runs.
+    """
+
+    def __init__(self, least: int, option: str) -> None:
+        super().__init__(f"the budget is too small for irace's races: give it a {option}")
+        self.least = least
+
+
 def _failure(error: str) -> UtilituneError:
     """What to tell of an irace that ended without an answer."""
     wanted = _WANTED.search(error)
     if wanted is None:
         return TargetError(f"irace ended without an answer: {error[:_LONGEST_ERROR] or 'it gave no reason'}")
-    least = int(wanted["least"])
-    option = (
-        f"--max-time of at least {math.ceil(least / _MS)} s"
-        if wanted["what"] == "maxTime"
-        else f"--max-runs of at least {least}"
-    )
-    return UsageError(f"the budget is too small for irace's races: give it a {option}")
+    least = float(wanted["least"])
+    if wanted["what"] == "maxTime":
+        least_s = math.ceil(least / _MS)
+        return SmallBudgetError(least_s, f"--max-time of at least {least_s} s")
+    return SmallBudgetError(math.ceil(least), f"--max-runs of at least {math.ceil(least)}")
 
 
 @functools.cache

@@ -13,9 +13,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain.stopping import Budget, interrupted
+from utilitune.errors import UsageError
 from utilitune.rivals.packages.arena import Arena, HaltError, Played
 from utilitune.rivals.packages.captimes import advised_captime_s
-from utilitune.rivals.packages.irace_peer import Irace
+from utilitune.rivals.packages.irace_peer import Irace, SmallBudgetError
 from utilitune.rivals.packages.optuna_peer import OptunaTpe
 from utilitune.rivals.packages.peer import LARGEST_SEED
 from utilitune.rivals.packages.smac_peer import Smac
@@ -102,7 +103,19 @@ class PeerSearcher:
         self._ground.wait_for_rest()
         if self._problem is not None:
             problem, self._problem = self._problem, None
+            if isinstance(problem, SmallBudgetError):
+                raise self._too_small(problem) from None
             raise problem
+
+    def _too_small(self, problem: SmallBudgetError) -> UsageError:
+        """What to do where a peer needs more than its share; a run cannot go on with another plan."""
+        budget_s = self._budget.max_time_s
+        times = math.ceil(10 * problem.least / budget_s) / 10
+        return UsageError(
+            f"{self._peer.name} searches with its share of the time of the first start, {budget_s:g} s, "
+            f"and needs at least {problem.least} s: start in another --folder with at least {times:g} times "
+            "as much time or another search.method; with --reuse the runs that were made count there"
+        )
 
 
 def smac(task: SearchTask) -> PeerSearcher:
