@@ -8,6 +8,7 @@ options; ``--real`` measures on real solvers instead of virtual tasks; ``--page`
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results.jsonl"
@@ -29,28 +30,32 @@ def main(options: list[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=10, help="how many")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--again", action="store_true", help="forget what was measured of these tools")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--results", type=Path, default=RESULTS, help="another file; then the page is left as it is"
+    )
     parser.add_argument("--page", action="store_true", help="only write docs/search-measured.md")
     parser.add_argument("--real", action="store_true", help="measure on real solvers")
     parser.add_argument("--keep", type=Path, help="with --real: keep run folders there")
     given = parser.parse_args(options or [])
     if given.real:
+        if given.results != RESULTS:
+            parser.error("--results is for virtual tasks; searches of real solvers have a file of their own")
         from benchmarks.search.real import measure_real
 
         measure_real(given.tools, given.seeds, given.keep)
         return
     results = Results(given.results)
-    if not given.page:
-        for name in given.tools:
-            if not tools[name].is_installed():
-                print(f"{name} is not installed here and is left out")
-                continue
-            if given.again:
-                results.forget(name)
-            seeds = range(given.first_seed, given.first_seed + given.seeds)
-            measure(results, tools[name], given.tasks, sorted(given.budgets), seeds)
-    for name in tools:
-        for budget in BUDGETS:
-            if searches := by_task(results.cells.values(), name, budget):
-                print(f"{name:12} {budget:5}: {mean_score(searches):.3f} on {len(searches)} tasks")
-    write_page(results.cells.values())
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
+    for name in [] if given.page else given.tools:
+        if not tools[name].is_installed():
+            print(f"{name} is not installed here and is left out")
+            continue
+        if given.again:
+            results.forget(name)
+        measure(results, tools[name], given.tasks, sorted(given.budgets), seeds)
+    found = results.cells.values()
+    for name, budget in product(tools, sorted({*BUDGETS, *given.budgets})):
+        if searches := by_task(found, name, budget):
+            print(f"{name:12} {budget:5}: {mean_score(searches):.3f} on {len(searches)} tasks")
+    if given.page or given.results == RESULTS:
+        write_page(found)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from benchmarks.search import real
+from benchmarks.search import page, real
 from benchmarks.search.answers import Answer
 from benchmarks.search.comparing import by_task, difference, harm_share, mean_score
 from benchmarks.search.judging import NAMES, RECIPES, task
@@ -20,6 +20,7 @@ from benchmarks.search.surrogate import RECORDINGS, Recording
 from benchmarks.search.task import Course, SpentError
 from benchmarks.search.tools import RandomTool, VirtualGround
 
+from benchmarks import search
 from utilitune.rivals.packages import OptunaTpe, Smac
 from utilitune.spaces import ParameterSpace
 
@@ -214,3 +215,26 @@ def test_searches_of_real_solvers_are_compared_above_their_own_default(tmp_path,
     section = real.real_section()
     assert "| irace | -0.010 ± 0.060 (2), clasp -0.070 |" in section
     assert "ours 1 of 2; irace 0 of 3" in section
+
+
+def test_results_in_another_file_leave_the_page_as_it_is(tmp_path, monkeypatch, capsys):
+    """A small measurement beside the others replaced the page and its pictures."""
+    written = []
+    monkeypatch.setattr(page, "write_page", lambda cells: written.append(len(cells)))
+    mine = tmp_path / "mine.jsonl"
+    options = ["--tools", "random", "--tasks", "few", "--budgets", "5", "--seeds", "1"]
+    search.main([*options, "--results", str(mine)])
+    assert len(Results(mine).cells) == 1
+    assert "random           5: " in capsys.readouterr().out
+    assert written == []
+    search.main(["--page", "--results", str(mine)])
+    assert written == [1]
+    monkeypatch.setattr(search, "RESULTS", mine)
+    search.main([*options, "--results", str(mine)])
+    assert written == [1, 1]
+
+
+def test_searches_of_real_solvers_have_a_file_of_their_own(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        search.main(["--real", "--results", str(tmp_path / "mine.jsonl")])
+    assert "--results is for virtual tasks" in capsys.readouterr().err
