@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,9 +22,10 @@ from certificate.certified_runs import (
     resealed,
     sentence_of,
 )
-from utilitune.certificate import read_certificate, verify, write_certificate
+from utilitune.certificate import checking, read_certificate, verify, write_certificate
 from utilitune.certificate.content import FORMAT
 from utilitune.certificate.issuing import certify
+from utilitune.domain import Promise
 from utilitune.errors import DataError, StoreError, UsageError
 from utilitune.live.first_start import settled
 from utilitune.live.running import open_store, settings_of
@@ -347,3 +349,11 @@ def test_an_extreme_delta_can_be_certified_and_is_said_exactly(tmp_path, delta, 
     verdict = verify(content)
     assert verdict.valid, verdict.reason
     assert f"with probability {words} the answer" in verdict.reason
+
+
+def test_a_verdict_rounds_to_the_safe_side():
+    promise = Promise(0.10000041, 0.05, 0.02000003, 9, gain=0.3000009)
+    said = checking._in_words(promise, SimpleNamespace(delta=0.05, configurations=range(9)))
+    assert "ε = 0.100001 of" in said
+    assert "γ = 0.0200001 of" in said
+    assert "at least 0.3 better" in said

@@ -17,3 +17,7 @@ def test_one_instance_is_not_all_1_instances():
     some_left, none_left = instances_exhausted(1, 0.12), instances_exhausted(1, 0.0)
     assert some_left.advice == "The one instance is used: begin a new run with more, or accept ε = 0.12."
     assert none_left.advice == "The one instance is used, and nothing is left to prove about it: ε = 0."
+
+
+def test_the_epsilon_to_accept_is_never_less_than_what_is_proved():
+    assert "accept ε = 0.101." in instances_exhausted(30, 0.10001).advice

@@ -29,7 +29,7 @@ from utilitune.certificate.content import (
 )
 from utilitune.certificate.drawing import check_condition, check_draws
 from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
-from utilitune.domain import Promise, probability_kept
+from utilitune.domain import Promise, probability_kept, rounded_up
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import is_file
 from utilitune.spaces import ParameterSpace
@@ -292,20 +292,20 @@ def _check_near(
 
 
 def _in_words(promise: Promise, facts: Facts) -> str:
-    """What is proved, to six digits."""
+    """What is proved, to six digits that are rounded to the safe side."""
     if promise.epsilon >= 1.0 or (promise.gamma is not None and promise.gamma >= 1.0):
         return "nothing is proved yet, and nothing is claimed"
     whom = f"all {len(facts.configurations)} configurations"
     if promise.gamma == 0:
         whom = "all configurations that can be set"
     elif promise.gamma is not None:
-        whom = f"all but a fraction γ = {promise.gamma:.6g} of all configurations"
+        whom = f"all but a fraction γ = {rounded_up(promise.gamma, 6)} of all configurations"
     sentence = (
         f"with probability {probability_kept(facts.delta)} the answer is within "
-        f"ε = {promise.epsilon:.6g} of the best of {whom}"
+        f"ε = {rounded_up(promise.epsilon, 6)} of the best of {whom}"
     )
     if promise.gain is not None and promise.gain > 0:
-        sentence += f", and at least {promise.gain:.6g} better than the default"
+        sentence += f", and at least {-float(rounded_up(-promise.gain, 6)):g} better than the default"
     return sentence
 
 

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from enum import Enum
 
-from utilitune.domain import RunOutcome, StopReason, require_positive, require_whole
+from utilitune.domain import RunOutcome, StopReason, require_positive, require_whole, rounded_up
 from utilitune.errors.outside import printable, shortened
 
 UNLIMITED_RUNS = 2**62
@@ -154,7 +154,7 @@ def instances_exhausted(instances: int, epsilon: float, note: str = "") -> StopR
         text = f"{used}, and nothing is left to prove about {'it' if one else 'them'}: ε = 0.{note}"
     else:
         more = "more" if one else "more of them"
-        text = f"{used}: begin a new run with {more}, or accept ε = {epsilon:.3g}.{note}"
+        text = f"{used}: begin a new run with {more}, or accept ε = {rounded_up(epsilon)}.{note}"
     return StopReason(INSTANCES_EXHAUSTED, text)
 
 
