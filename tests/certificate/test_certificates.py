@@ -33,6 +33,7 @@ from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
 from utilitune.spaces import Assignment, ParameterSpace
+from utilitune.store import read_run_folder
 from utilitune.utility import parse_utility
 
 
@@ -172,6 +173,27 @@ def test_a_sample_that_a_method_of_the_users_own_has_searched_has_none(tmp_path)
     scenario = by_time(tmp_path, population=Population.INFINITE, search=SearchRules(0.5, OWN_METHOD))
     with pytest.raises(UsageError, match="for lists of instances only"):
         made(scenario, tmp_path / "run")
+
+
+@pytest.mark.parametrize(("seed", "workers", "share", "epsilon"), [(3, 3, 0.9, 0.3), (5, 6, 0.5, 0.2)])
+def test_what_a_run_has_proved_is_what_it_is_certified_for(tmp_path, seed, workers, share, epsilon):
+    """It ends when ε is reached, and search may have wanted another candidate at that moment."""
+    finite = seed == 3
+    names = tuple(f"i{number}" for number in range(40 if finite else 400))
+    scenario = by_time(
+        tmp_path,
+        population=Population.FINITE if finite else Population.INFINITE,
+        training=ListedInstances(names, files=False),
+        search=SearchRules(share),
+        seed=seed,
+        stop=StopRules(epsilon=epsilon, runs=4000),
+    )
+    content = made(scenario, tmp_path / "run", workers=workers)
+    with contextlib.closing(read_run_folder(tmp_path / "run")) as store:
+        progress = store.last_progress().progress
+    assert progress.epsilon <= epsilon
+    assert content["promise"]["epsilon"] == progress.epsilon
+    assert verify(content).valid
 
 
 @pytest.mark.parametrize("fixed", [False, True])

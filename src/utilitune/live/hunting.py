@@ -157,7 +157,10 @@ class Hunt:
         return float(differences.mean()) > errors * error
 
     def go_on(self, until_s: float = math.inf) -> tuple[Drawn, ...] | None:
-        """Let the searcher look at what is known.
+        """Let the searcher look at what is known, all of it before any new candidate is brought in.
+
+        So it comes as far where all runs are known from the start as where they came in one by one: a run
+        may have ended before the next candidate was stored, and is retraced to its end all the same.
 
         Args:
             until_s: It stops as soon as it has looked at so many seconds of runs; 0 for any.
@@ -180,16 +183,14 @@ class Hunt:
                 and (best := self._searcher.candidates[self._searcher.nominee()]) not in self._numbers
             ):
                 names = {best: None}
-            if names:
-                return tuple(Drawn(each, Origin.NOMINEE) for each in names)
             known = (
                 (place, seen)
                 for place, run in enumerate(wanted)
-                if run not in told and (seen := self._seen(run)) is not None
+                if run not in told and run not in new and (seen := self._seen(run)) is not None
             )
             place, seen = next(known, (-1, None))
             if seen is None:
-                return ()
+                return tuple(Drawn(each, Origin.NOMINEE) for each in names)
             run = wanted[place]
             # That a run was quicker than others tells something of those, unless order makes no difference.
             shaping = [run] if isinstance(self._searcher, RacingSearch) else wanted[: place + 1]
