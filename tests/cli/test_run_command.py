@@ -122,5 +122,5 @@ def test_a_folder_that_was_removed_meanwhile_keeps_nothing(
     shutil.rmtree(toy.folder)
     print_result(result)
     told = " ".join(capsys.readouterr().out.split())
-    assert "was removed while the run was at work: nothing is kept" in told
+    assert "was removed while the run was at work: only what you see here is left" in told
     assert "Kept in" not in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from utilitune import Scenario, Tuner
 from utilitune.errors import UsageError
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import ListedInstances, StopRules
+from utilitune.spaces import Assignment
 
 
 def naive(folder: Path, epsilon: float) -> Scenario:
@@ -48,3 +50,16 @@ def test_what_is_proved_at_all_moments_may_be_asked_for_at_any(tmp_path: Path):
     folder = tmp_path / "run"
     start(scenario, folder)
     assert start(replace(scenario, stop=StopRules(epsilon=0.7)), folder).promise.epsilon <= 0.7
+
+
+@pytest.mark.parametrize("procedure", ["wager", "oup", "up", "naive"])
+@pytest.mark.parametrize("begin", [start, Tuner], ids=["run", "Tuner"])
+def test_a_set_too_small_for_what_is_tried_first_is_refused_before_anything_is_written(
+    tmp_path: Path, procedure: str, begin: Callable[[Scenario, Path], object]
+):
+    """One procedure ended when the set was full, the others left configurations out without a word."""
+    scenario = make_scenario(tmp_path, procedure=procedure, options={"configurations": 2})
+    others = [Assignment({"x": each}) for each in (0.25, 0.75)]
+    with pytest.raises(UsageError, match="a set of 2 has no room for the 3 configurations to try first"):
+        begin(replace(scenario, initial=tuple(others)), tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -229,7 +229,8 @@ def searches(task: Task, settings: RunSettings, begun: Mapping[str, Any]) -> boo
 def check_procedure(task: Task, settings: RunSettings, folder: Path | None = None) -> None:
     """Refuse a procedure that cannot begin, before anything is written.
 
-    Only Naive settles all of its runs beforehand, so it alone may find that they cannot be made.
+    A fixed set must have room for all configurations that are to be tried first. Only Naive settles all of
+    its runs beforehand, so it alone may find that they cannot be made.
 
     Args:
         task: What is configured.
@@ -237,9 +238,15 @@ def check_procedure(task: Task, settings: RunSettings, folder: Path | None = Non
         folder: Where the run is kept, or will be.
 
     Raises:
-        UsageError: It needs more instances than there are, or settings that are missing.
+        UsageError: It needs more instances or a larger set, or settings that are missing.
     """
     specification = settings.specification
+    size, given = specification.fixed_size, len(task.given)
+    if size is not None and given > size:
+        raise UsageError(
+            f"a set of {size} has no room for the {given} configurations to try first, counting the default: "
+            f"set procedure.configurations to {given} or more, or list fewer"
+        )
     begun = folder is not None and (folder / DATABASE_NAME).exists()
     if specification.name == "naive" and not begun:
         evidence = task.evidence()
