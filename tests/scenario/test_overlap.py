@@ -10,7 +10,7 @@ import pytest
 from live.simulated_scenarios import make_scenario
 from utilitune.scenario import GeneratedInstances, ListedInstances, overlap
 from utilitune.scenario.instances import instance_source
-from utilitune.scenario.overlap import trained_on
+from utilitune.scenario.overlap import overlap_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def same(folder: Path, training: list[str], test: list[str], *, files: bool = True) -> tuple[str, ...]:
     ours, theirs = (ListedInstances(tuple(names), files=files) for names in (training, test))
-    return trained_on(make_scenario(folder, training=ours, test=theirs))
+    return overlap_of(make_scenario(folder, training=ours, test=theirs)).names
 
 
 @pytest.fixture
@@ -85,11 +85,17 @@ def test_files_that_the_generator_of_training_has_made(folder: Path):
     (folder / "made" / "training-0-1.cnf").write_text("of another seed")
     names = ("test/c", first, last, unmade, "made/training-0-1.cnf", "test/copy", "test/link", f"./{first}")
     listed = ListedInstances(names, files=True)
-    assert trained_on(replace(scenario, test=listed)) == (first, last, "test/copy", "test/link", f"./{first}")
+    assert overlap_of(replace(scenario, test=listed)).names == (
+        first,
+        last,
+        "test/copy",
+        "test/link",
+        f"./{first}",
+    )
 
 
 def test_files_that_are_missing_and_instances_that_are_made(folder: Path):
     assert same(folder, ["train/a", "gone"], ["test/c", "lost"]) == ()
     made = GeneratedInstances(("make", "{output}"), "made", count=5)
-    assert trained_on(make_scenario(folder, training=made, test=made)) == ()
-    assert trained_on(make_scenario(folder)) == ()
+    assert overlap_of(make_scenario(folder, training=made, test=made)).names == ()
+    assert overlap_of(make_scenario(folder)).names == ()

@@ -50,11 +50,6 @@ class Overlap(NamedTuple):
         )
 
 
-def trained_on(scenario: Scenario) -> tuple[str, ...]:
-    """The test instances that are training instances too, in the order in which they are listed."""
-    return overlap_of(scenario).names
-
-
 def overlap_of(scenario: Scenario) -> Overlap:
     """What test and training instances have in common.
 
