@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from cli.live_runs import invoke
 from live.simulated_scenarios import backend, behaviour, make_scenario
 from utilitune.domain import Guesses
 from utilitune.domain.stopping import EPSILON_REACHED, Budget
 from utilitune.errors import ScenarioError
 from utilitune.execution.simulated import SimulatedBackend
+from utilitune.live.choosing import Choice
 from utilitune.live.hunting import Hunt, searcher_named
 from utilitune.live.nominating import Orders
+from utilitune.live.result import load
 from utilitune.live.running import run_scenario, settings_of
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
@@ -65,6 +68,22 @@ def test_candidates_are_stored_as_such_and_the_best_is_nominated(tmp_path):
     assert all(records[number].origin is StoredOrigin.CANDIDATE for number in nominated)
     assert result.best in [records[number].assignment for number in nominated]
     assert abs(result.best["x"] - 0.3) < 0.15
+
+
+def test_where_more_is_proved_of_another_whoever_looks_at_the_run_is_told(tmp_path, monkeypatch):
+    """Only the end of the run's own output said so, neither its report nor `status`."""
+    folder, told = tmp_path / "run", iter(["More is proved of configuration 7."] * 1000)
+    monkeypatch.setattr(Choice, "sentence", lambda _: next(told, ""))
+    result = go(searching(tmp_path, runs=200), folder)
+    assert "More is proved of configuration 7." in result.note
+    again = load(folder)
+    assert again.note == result.note == again.to_dict()["note"]
+    assert "More is proved of configuration 7." in invoke(
+        "report", folder, "-o", folder / "r.html"
+    ).stdout + (folder / "r.html").read_text(encoding="utf-8")
+    assert "More is proved of configuration 7." in " ".join(invoke("status", folder).stdout.split())
+    told = iter(())
+    assert go(searching(tmp_path, runs=300), folder).note == load(folder).note == ""
 
 
 def test_random_draws_do_not_depend_on_the_search(tmp_path):

@@ -196,8 +196,8 @@ def _facts(look: Look) -> Iterator[tuple[str, str]]:
         progress = look.result.progress
         yield "utility", "; ".join(utility_sentences(look.result))
         yield "promise", look.result.promise.sentence()
-        for sentence in epsilon_sentences(look.result):
-            yield "", sentence
+        for sentence in filter(None, (*epsilon_sentences(look.result), look.result.note)):
+            yield "", printable(sentence)
         if look.result.last_phase:
             yield "last phase", printable(look.result.last_phase)
         if not look.result.promise.refusal:

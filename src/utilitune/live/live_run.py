@@ -49,12 +49,12 @@ from utilitune.live.spending import Spending, elapsed_s
 from utilitune.live.task import task_text
 from utilitune.live.use_of_time import UseOfTime
 from utilitune.spaces import Assignment
-from utilitune.store.base import note_once
+from utilitune.store.base import NOTE, note_once
 from utilitune.store.records import RunRecord
 from utilitune.targets.base import Invocation
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 
     from utilitune.domain import Progress, RunOutcome, RunRequest, StopReason
     from utilitune.live.asker import Asker, Instruction, Pair, Wanted
@@ -383,6 +383,9 @@ class LiveRun:
         due = self._points.is_due(self.spending.time_s)
         if not (due or final) or (progress := self.progress()) is None:
             return
+        note: Callable[[], str] | None = getattr(self.asker, "captime_note", None)
+        if note is not None and (said := note()) != self.store.facts().get(NOTE, ""):
+            self.store.keep_fact(NOTE, said)
         last = self.store.last_progress()
         if due or last is None or last.progress != progress:  # it may have gone on without new runs
             for phase in self.asker.phases[len(self.store.phases()) :]:

@@ -19,6 +19,7 @@ from utilitune.live.task import Task
 from utilitune.live.use_of_time import UseOfTime
 from utilitune.procedures.naming import PROCEDURES
 from utilitune.store import read_run_folder
+from utilitune.store.base import NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,7 +45,8 @@ class RunResult:
         stop_reason: Why the latest session ended; None while it is at work.
         trajectory: Where it stood, at logarithmically spaced times in runs.
         warnings: What the user should know.
-        note: Where captimes limit the promise, or no run has finished, a sentence that says so.
+        note: Where more is proved of another configuration, captimes limit the promise, or no run has
+            finished, a sentence that says so.
         standing: How good the answer and the default are, what ε means, what more time would bring, failures.
         folder: Where the run is kept, if anywhere.
         runs: Every run as a plain row, where they were asked for.
@@ -75,7 +77,6 @@ class RunResult:
         *,
         task: Task | None = None,
         final: Progress | None = None,
-        note: str = "",
         with_runs: bool = True,
     ) -> RunResult:
         """Read a result from a store.
@@ -85,7 +86,6 @@ class RunResult:
             folder: Where it is kept, if anywhere.
             task: What is configured, where somebody has resolved it already.
             final: Where the procedure stands, if that is more recent than the stored trajectory.
-            note: Where captimes limit the promise, a sentence that says so.
             with_runs: Whether to read every run too.
         """
         points = tuple(record.progress for record in store.trajectory())
@@ -114,6 +114,7 @@ class RunResult:
             its_answer = task.command_text(configurations[phases[-1].best_index].assignment)
             last_phase = phases[-1].proved_more(promise, its_answer)
         sessions = store.sessions()
+        finished_note = _none_finished(store) if scenario.quality is None else ""
         return cls(
             best=best,
             command=task.command_text(best),
@@ -123,7 +124,7 @@ class RunResult:
             stop_reason=sessions[-1].stop if sessions else None,
             trajectory=points,
             warnings=tuple(event.text for event in store.events() if event.kind == "warning"),
-            note=" ".join(filter(None, [note, _none_finished(store) if scenario.quality is None else ""])),
+            note=" ".join(filter(None, [store.facts().get(NOTE), finished_note])),
             standing=standing_of(store, task, configurations, progress, points),
             folder=folder,
             runs=tuple(named_rows(store, task, configurations)) if with_runs else (),

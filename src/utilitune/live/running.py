@@ -182,7 +182,7 @@ def run_scenario(
                 live.close(reason)
         if reason.code == TARGET_FAILS:
             raise TargetError(reason.advice)
-        return RunResult.read(store, folder, task=task, final=live.progress(), note=asker.captime_note())
+        return RunResult.read(store, folder, task=task, final=live.progress())
 
 
 def _asker_on_a_clock(task: Task, settings: RunSettings, store: Store) -> Proof | Exploring | Prelude:

@@ -150,6 +150,10 @@ class Store(StoreReader, Protocol):
         """
 
 
+NOTE = "note"
+"""The fact that holds what is to be said beside the latest answer."""
+
+
 def note_once(store: Store, kind: str, text: str) -> None:
     """Keep a message unless the run has it already, from an earlier start say."""
     if all((event.kind, event.text) != (kind, text) for event in store.events()):
