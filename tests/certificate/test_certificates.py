@@ -379,3 +379,17 @@ def test_a_verdict_rounds_to_the_safe_side():
     assert "ε = 0.100001 of" in said
     assert "γ = 0.0200001 of" in said
     assert "at least 0.3 better" in said
+
+
+def test_what_an_earlier_start_has_proved_is_certified_until_more_is(tmp_path):
+    """A start with another ε goes another way, on which less was proved so far."""
+    scenario = by_time(tmp_path, search=SearchRules(), stop=StopRules(epsilon=0.4, gamma=0.2, runs=400))
+    first = made(scenario, tmp_path / "run")
+    later = replace(scenario, stop=StopRules(epsilon=0.02, gamma=0.2, runs=len(first["runs"]["position"])))
+    second = made(later, tmp_path / "run")
+    assert verify(second).valid
+    claimed, before = second["promise"], first["promise"]
+    assert (claimed["answer"], claimed["epsilon"]) == (before["answer"], before["epsilon"])
+    third = made(replace(later, stop=replace(later.stop, epsilon=0.1, runs=6000)), tmp_path / "run")
+    assert verify(third).valid
+    assert third["promise"]["epsilon"] <= 0.1

@@ -12,9 +12,10 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
-from utilitune.domain.stopping import NO_LIMIT
+from utilitune.domain.stopping import EPSILON_REACHED, NO_LIMIT
 from utilitune.errors import UsageError
 from utilitune.live.asker import Again, Ended, Join, Nominate, Room, pair_of
+from utilitune.live.earlier_promise import targets
 from utilitune.live.hunting import OWN_METHODS
 from utilitune.live.proof import Proof
 from utilitune.live.running import RunSettings, asker_for, searches
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from utilitune.live.asker import Asker, Pair
     from utilitune.live.task import Task
     from utilitune.store.base import Store, StoreReader
+    from utilitune.store.records import SessionRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +50,64 @@ class Retraced:
     nominations: list[tuple[int, int]]
 
 
+class _UpTo:
+    """A stored run as one of its starts saw it: with no later start, and with all runs there are now."""
+
+    def __init__(self, store: StoreReader, starts: int) -> None:
+        self._store, self._starts = store, starts
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._store, name)
+
+    def sessions(self) -> list[SessionRecord]:
+        return self._store.sessions()[: self._starts]
+
+
 def retraced(task: Task, store: StoreReader) -> Retraced | None:
     """Let the procedure of a stored run look at its runs once more; nothing is stored.
 
+    It goes the way of the latest start. If that has not proved what was asked for, and earlier starts asked
+    for another ε or γ, it goes their ways, too, and the one counts by which most is proved.
     Another package that searches cannot be asked once more. What it nominated is stored, and all runs count.
 
     Returns:
         Where it stands; None if it has not begun.
     """
-    if not store.sessions():
+    sessions = store.sessions()
+    if not sessions:
         return None
-    search, last = store.sessions()[0].settings.get("search"), store.sessions()[-1].settings
-    specification = specification_of(last["procedure"])
-    settings = RunSettings(specification, NO_LIMIT, last["workers"])
+    search, last = sessions[0].settings.get("search"), sessions[-1].settings
+    settings = RunSettings(specification_of(last["procedure"]), NO_LIMIT, last["workers"])
     if search and search["method"] not in OWN_METHODS and searches(task, settings, search):
         return _all_that_is_stored(task, store)
+    latest = _by_the_way_of_the_last(task, store)
+    if latest is None:
+        return None
+    found, proof = latest
+    if proof.engine.stop_reason().code == EPSILON_REACHED:
+        return found
+    ways = {targets(each.settings["procedure"]): number for number, each in enumerate(sessions, 1)}
+    del ways[targets(last["procedure"])]
+    for starts in ways.values():
+        other = _by_the_way_of_the_last(task, cast("StoreReader", _UpTo(store, starts)))
+        if other is not None and proof.is_better(other[0].progress, found.progress):
+            found = other[0]
+    return found
+
+
+def _by_the_way_of_the_last(task: Task, store: StoreReader) -> tuple[Retraced, Proof] | None:
+    """Where the latest start stands after all stored runs."""
+    start = store.sessions()[-1].settings
+    settings = RunSettings(specification_of(start["procedure"]), NO_LIMIT, start["workers"])
     asker = asker_for(task, settings, cast("Store", store), live=False)  # all it would keep is kept
     try:
         asker.restore(store.configurations())
         for run in store.runs():
             asker.hear(Ended(run.request, run.outcome, run.taken_over))
-        _walk(asker, Room(last["workers"], {}, 0.0), len(store.nominations()))
+        _walk(asker, Room(start["workers"], {}, 0.0), len(store.nominations()))
         proof = asker if isinstance(asker, Proof) else asker.proof
         progress = asker.progress()
-        return None if progress is None else Retraced(progress, proof.looked_at(), *proof.in_play())
+        return None if progress is None else (Retraced(progress, proof.looked_at(), *proof.in_play()), proof)
     finally:
         asker.close()
 

@@ -23,11 +23,11 @@ from utilitune.live.live_run import LiveRun
 from utilitune.live.result import RunResult, load
 from utilitune.live.reusing import condition_of
 from utilitune.live.running import (
-    asker_for,
     check_procedure,
     check_resumed,
     check_search,
     go_on_searching,
+    next_asker,
     open_store,
     settings_of,
 )
@@ -107,7 +107,7 @@ class Tuner:
             check_resumed(self._store, settings, place)
             go_on_searching(task, settings, self._store, place)
             warm_up(spec, task.evidence().utility)
-            self._asker = asker_for(task, settings, self._store, live=False)
+            self._asker = next_asker(task, settings, self._store)()
             stored = {**settings.stored(), "workers": 0}  # others make the runs
             terms = replace(settings.terms(), workers=0, settings=stored)
             self._live = LiveRun(task, self._store, self._asker, terms)

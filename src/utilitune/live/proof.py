@@ -26,6 +26,7 @@ from utilitune.procedures.naming import build_engine
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from utilitune.domain import Progress
     from utilitune.live.asker import Ended, Instruction, Room
     from utilitune.live.nominating import Orders
     from utilitune.live.supply import Drawn
@@ -56,6 +57,7 @@ class Proof(Proved):
         supply: Where its configurations come from.
         orders: Where the orders of nominees come from; None if there will be no nominees.
         guesses: Which runs are made ahead of need.
+        earlier: What an earlier start has proved, see `Proved`.
     """
 
     def __init__(
@@ -65,8 +67,10 @@ class Proof(Proved):
         supply: ConfigurationSupply,
         orders: Orders | None = None,
         guesses: Guesses = Guesses.USEFUL,
+        *,
+        earlier: Progress | None = None,
     ) -> None:
-        super().__init__(engine, Entrants())
+        super().__init__(engine, Entrants(), earlier)
         self._orders = orders
         self._evidence = evidence
         self._look_ahead = LookAhead(engine, evidence, guesses)
@@ -211,6 +215,7 @@ def proof_of(
     live: bool,
     orders: Orders | None = None,
     guesses: Guesses = Guesses.USEFUL,
+    earlier: Progress | None = None,
 ) -> Proof:
     """The procedure of a task, with nothing known yet.
 
@@ -221,6 +226,7 @@ def proof_of(
         live: Whether time passes: then a model is fitted in the background, else when it is asked.
         orders: Where the orders of nominees come from; None if there will be no nominees.
         guesses: Which runs are made ahead of need.
+        earlier: What an earlier start has proved, see `Proved`.
     """
     evidence = task.evidence()
     spec = specification
@@ -237,4 +243,4 @@ def proof_of(
     if proposing is not None:
         proposing = replace(proposing, fresh_from=fresh_from(store, specification))
     supply = ConfigurationSupply(task.space, task.scenario.seed, task.given, proposing, listed=listed)
-    return Proof(engine, evidence, supply, orders, guesses)
+    return Proof(engine, evidence, supply, orders, guesses, earlier=earlier)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from utilitune.domain import rounded_up
 from utilitune.domain.stopping import EPSILON_REACHED
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ class Proved:
     Args:
         engine: The procedure.
         entrants: Who takes part.
+        earlier: What was proved by an earlier start that asked for another ε or γ (`earlier_promise`).
     """
 
-    def __init__(self, engine: Engine, entrants: Entrants) -> None:
+    def __init__(self, engine: Engine, entrants: Entrants, earlier: Progress | None = None) -> None:
         self.engine = engine
         self._entrants = entrants
+        self._earlier = earlier
 
     @property
     def spent_s(self) -> float:
@@ -41,7 +44,20 @@ class Proved:
 
     def progress(self) -> Progress | None:
         """The answer and what is proved of it; None before the first configuration."""
-        return self._in_store_terms(self.engine.progress()) if self.engine.added else None
+        if not self.engine.added:
+            return None
+        own = self._in_store_terms(self.engine.progress())
+        kept = self._earlier
+        if kept is None or not self._says_more(kept, own):
+            return own
+        return replace(
+            own,
+            best_index=kept.best_index,
+            epsilon=kept.promise.epsilon,
+            gamma=kept.gamma,
+            gain=kept.gain,
+            configurations=kept.configurations,
+        )
 
     def progress_of(self, configuration: int) -> Progress:
         """The same with this configuration, which has joined, as the answer."""
@@ -53,6 +69,23 @@ class Proved:
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared, in units of ε: the smaller the better."""
         return self._nominating().worth(progress)
+
+    def _says_more(self, kept: Progress, own: Progress) -> bool:
+        """Whether more was proved earlier, of an answer that is not proved worse than the default now."""
+        if self.engine.stop_reason().code == EPSILON_REACHED or not self.is_better(kept, own):
+            return False
+        engine, place = self.engine.takes_proposals(), self._entrants.place_of(kept.best_index)
+        return engine is None or place is None or engine.progress_of(place).best_index == place
+
+    def is_better(self, one: Progress, other: Progress) -> bool:
+        """Whether more is proved by the one promise than by the other."""
+        engine = self.engine.takes_proposals()
+        first, second = (
+            replace(each, epsilon=each.promise.epsilon, gamma=each.gamma or 0.0) for each in (one, other)
+        )
+        if engine is not None:
+            return engine.worth(first) < engine.worth(second)
+        return first.epsilon + (first.gamma or 0.0) < second.epsilon + (second.gamma or 0.0)
 
     def best_draws(self, count: int) -> list[int]:
         """Up to `count` random draws, the best by their runs first."""
@@ -69,8 +102,22 @@ class Proved:
         return [replace(phase, best_index=self._entrants.numbers[phase.best_index]) for phase in over]
 
     def captime_note(self) -> str:
-        """A sentence where the largest captime limits what can be proved, else nothing."""
-        return self.engine.captime_note().strip()
+        """Sentences where more was proved by an earlier start, or the largest captime limits what can be."""
+        return " ".join(filter(None, [self._earlier_note(), self.engine.captime_note().strip()]))
+
+    def _earlier_note(self) -> str:
+        kept = self._earlier
+        if kept is None or not self.engine.added:
+            return ""
+        own = self._in_store_terms(self.engine.progress())
+        if not self._says_more(kept, own):
+            return ""
+        gamma = f" and γ = {rounded_up(kept.gamma)}" if kept.gamma else ""
+        stated = f"ε = {rounded_up(kept.promise.epsilon)}{gamma} of configuration {kept.best_index}"
+        return (
+            f"An earlier start, which asked for another ε or γ, has proved {stated}. That stays true; this "
+            "start has not proved as much yet."
+        )
 
     def looked_at(self) -> dict[Pair, float]:
         """Every pair that the engine has looked at, and up to which captime."""

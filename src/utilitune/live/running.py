@@ -15,6 +15,7 @@ from utilitune.errors.outside import shell_line
 from utilitune.execution.backend import TellsNews
 from utilitune.execution.simulated import SimulatedBackend
 from utilitune.live.driver import Driver
+from utilitune.live.earlier_promise import proved_earlier
 from utilitune.live.events import Listeners
 from utilitune.live.exploring import Exploring
 from utilitune.live.first_start import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from utilitune.domain import Progress
     from utilitune.domain.stopping import Budget
     from utilitune.execution.backend import Backend
     from utilitune.live.events import Event, View
@@ -174,7 +176,9 @@ def run_scenario(
             on_a_clock = not isinstance(workers, SimulatedBackend)
             if not on_a_clock:
                 warm_up(chosen.specification, task.evidence().utility)
-            asker = _asker_on_a_clock(task, chosen, store) if on_a_clock else asker_for(task, chosen, store)
+            asker = (
+                _asker_on_a_clock(task, chosen, store) if on_a_clock else next_asker(task, chosen, store)()
+            )
             live = LiveRun(task, store, asker, chosen.terms(), Listeners(on_update, on_event))
             driver = Driver(live, workers, PausedRuns.of(task, workers))
             with live.session():
@@ -193,7 +197,7 @@ def _asker_on_a_clock(task: Task, settings: RunSettings, store: Store) -> Proof 
     _fresh_from(store, specification, begun)
     last = store.last_progress()
     return ready_asker(
-        lambda: asker_for(task, settings, store, live=True),
+        next_asker(task, settings, store, live=True),
         task,
         settings,
         None if last is None else last.progress,
@@ -326,7 +330,22 @@ def _planned_s(settings: RunSettings, begun: Mapping[str, Any]) -> float:
     return settings.budget.max_time_s if planned_s is None else float(planned_s)
 
 
-def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = False) -> Proof | Exploring:
+def next_asker(
+    task: Task, settings: RunSettings, store: Store, *, live: bool = False
+) -> Callable[[], Proof | Exploring]:
+    """Makes who decides what to run in a start that is not stored yet; see `asker_for`."""
+    earlier = proved_earlier(store, settings.specification)
+    return lambda: asker_for(task, settings, store, live=live, earlier=earlier)
+
+
+def asker_for(
+    task: Task,
+    settings: RunSettings,
+    store: Store,
+    *,
+    live: bool = False,
+    earlier: Progress | None = None,
+) -> Proof | Exploring:
     """Who decides what to run: a search beside a proof or, where there is nothing to search, a proof alone.
 
     A run that is resumed goes on as it was begun: share, head start, method, number of workers and planned
@@ -338,17 +357,20 @@ def asker_for(task: Task, settings: RunSettings, store: Store, *, live: bool = F
         settings: Procedure, budget, workers and search.
         store: What is known already.
         live: Whether time passes.
+        earlier: What an earlier start has proved, see `Proved`.
     """
     begun = _begun_search(store, settings)
     spec, found = settings.specification, begun.get("found")
     if (begun["share"] == 0 and not found) or not _can_search(task):
-        return proof_of(task, spec, store, live=live, guesses=settings.guesses)
+        return proof_of(task, spec, store, live=live, guesses=settings.guesses, earlier=earlier)
     searching = replace(spec, proposals=0.0, epsilon=None if found else spec.epsilon)
     fresh = _fresh_from(store, spec, begun)
     orders = Orders.of(store, task.positions, spec.entropy)._replace(fresh_from=fresh)
-    proof = proof_of(task, searching, store, live=live, orders=orders, guesses=settings.guesses)
+    proof = proof_of(
+        task, searching, store, live=live, orders=orders, guesses=settings.guesses, earlier=earlier
+    )
     if proof.engine.takes_proposals() is None:
-        return proof_of(task, spec, store, live=live, guesses=settings.guesses)
+        return proof_of(task, spec, store, live=live, guesses=settings.guesses, earlier=earlier)
     if found:
         hunt = Hunt(Found(task.space.default(), task.space.validate(found)), task.evidence(), 1)
         shares = Shares(0.5)  # nothing is searched: all time goes to the proof
