@@ -94,8 +94,7 @@ def test_phases_of_a_space_that_is_known_wholly_come_to_an_end(tmp_path, schedul
     growing = replace(scenario, options={"growth": "phases", "schedule": schedule, **phases})
     result = play(growing, tmp_path / "run", runs=1000)
     assert (result.progress.epsilon, result.progress.gamma) == (0.0, 0.0)
-    assert result.stop_reason.code == "phases-done"
-    assert "further phases would prove no more" in result.stop_reason.advice
+    assert result.stop_reason.code == "one-left"
     assert play(growing, tmp_path / "run", runs=2000).progress == result.progress
 
 

@@ -301,7 +301,7 @@ MISTAKES = [
     ),
     (TRAINING, 'training = { suffix = ".cnf" }', "training", "training.generator is missing"),
     # the rest
-    ("largest_captime = 10", "largest_captime = 0", "largest_captime", "more than 0 seconds"),
+    ("largest_captime = 10", "largest_captime = 0", "largest_captime", "above 0 seconds"),
     ("largest_captime = 10", 'largest_captime = "ten"', "largest_captime", "'ten' is not a duration"),
     (
         "largest_captime = 10",

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from utilitune.domain import Guesses, StopReason
+from utilitune.domain import Guesses
 from utilitune.live.asker import Again, Done, Join, Make, Wanted
 from utilitune.live.entrants import BegunRuns, Entrants, at
 from utilitune.live.first_start import fresh_from, settled
@@ -40,12 +40,6 @@ if TYPE_CHECKING:
 
 ROUNDS_PER_QUESTION = 100_000
 """After so many rounds others get a word in, such as somebody who asks for a stop."""
-
-
-MOST_PHASES = 100
-"""No machine draws enough for more. A space that is known wholly, with ε = 0, would pass them without end."""
-
-_PHASES_DONE = "phases-done"
 
 
 class Proof(Proved):
@@ -170,7 +164,7 @@ class Proof(Proved):
             return Join(self._supply.joining(self._taken, self._wanted))
         halt = engine.advance(PauseAt(self._round_limit, limit_s, self._supply.learn_at))
         if halt is Halt.DONE:
-            return Done(self._why_done())
+            return Done(engine.stop_reason())
         if halt is Halt.PAUSED:
             self._round_limit = engine.progress().rounds + ROUNDS_PER_QUESTION
             self._supply.learn()
@@ -179,15 +173,6 @@ class Proof(Proved):
             self._wanted = self._taken + engine.missing_configurations
             return Join(self._supply.joining(self._taken, self._wanted))
         return self._runs(room)
-
-    def _why_done(self) -> StopReason:
-        """Why the procedure is done; more phases are no advice where there cannot be any."""
-        reason, phases = self.engine.stop_reason(), self.engine.phases
-        if reason.code != _PHASES_DONE or len(phases) < MOST_PHASES:
-            return reason
-        return StopReason(
-            _PHASES_DONE, "All configurations of the space are known: further phases would prove no more."
-        )
 
     def meanwhile(self, room: Room) -> Make:
         """What it is likely to need when it may go on, if every slot is to be filled; else nothing."""
@@ -232,8 +217,6 @@ def proof_of(
     spec = specification
     if task.recorded_cutoff_s is not None:
         spec = replace(spec, captime_limit_s=min(spec.captime_limit_s, task.recorded_cutoff_s))
-    if spec.growth == "phases":
-        spec = replace(spec, phases=min(spec.phases or MOST_PHASES, MOST_PHASES))
     beforehand = settled(store, task, spec)
     engine = build_engine(
         spec, evidence, evidence.utility, configurations=spec.set_size(), beforehand=beforehand
