@@ -90,7 +90,7 @@ def retraced(task: Task, store: StoreReader) -> Retraced | None:
     del ways[targets(last["procedure"])]
     for starts in ways.values():
         other = _by_the_way_of_the_last(task, cast("StoreReader", _UpTo(store, starts)))
-        if other is not None and proof.is_better(other[0].progress, found.progress):
+        if other is not None and proof.worth(other[0].progress) < proof.worth(found.progress):
             found = other[0]
     return found
 

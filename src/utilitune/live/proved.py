@@ -46,9 +46,8 @@ class Proved:
         """The answer and what is proved of it; None before the first configuration."""
         if not self.engine.added:
             return None
-        own = self._in_store_terms(self.engine.progress())
-        kept = self._earlier
-        if kept is None or not self._says_more(kept, own):
+        own, kept = self._own(), self._still_ahead()
+        if kept is None:
             return own
         return replace(
             own,
@@ -68,24 +67,28 @@ class Proved:
 
     def worth(self, progress: Progress) -> float:
         """What a promise is measured by when two are compared, in units of ε: the smaller the better."""
-        return self._nominating().worth(progress)
-
-    def _says_more(self, kept: Progress, own: Progress) -> bool:
-        """Whether more was proved earlier, of an answer that is not proved worse than the default now."""
-        if self.engine.stop_reason().code == EPSILON_REACHED or not self.is_better(kept, own):
-            return False
-        engine, place = self.engine.takes_proposals(), self._entrants.place_of(kept.best_index)
-        return engine is None or place is None or engine.progress_of(place).best_index == place
-
-    def is_better(self, one: Progress, other: Progress) -> bool:
-        """Whether more is proved by the one promise than by the other."""
         engine = self.engine.takes_proposals()
-        first, second = (
-            replace(each, epsilon=each.promise.epsilon, gamma=each.gamma or 0.0) for each in (one, other)
-        )
-        if engine is not None:
-            return engine.worth(first) < engine.worth(second)
-        return first.epsilon + (first.gamma or 0.0) < second.epsilon + (second.gamma or 0.0)
+        if engine is None:
+            return progress.promise.epsilon + (progress.gamma or 0.0)
+        return engine.worth(progress)
+
+    def _own(self) -> Progress:
+        """The answer of this start."""
+        return self._in_store_terms(self.engine.progress())
+
+    def _still_ahead(self) -> Progress | None:
+        """What an earlier start has proved, if that is more.
+
+        It does not count where its answer is proved worse than the default by now.
+        """
+        kept = self._earlier
+        if kept is None or self.engine.stop_reason().code == EPSILON_REACHED:
+            return None
+        if self.worth(self._own()) <= self.worth(kept):
+            return None
+        engine, place = self.engine.takes_proposals(), self._entrants.place_of(kept.best_index)
+        holds = engine is None or place is None or engine.progress_of(place).best_index == place
+        return kept if holds else None
 
     def best_draws(self, count: int) -> list[int]:
         """Up to `count` random draws, the best by their runs first."""
@@ -106,11 +109,8 @@ class Proved:
         return " ".join(filter(None, [self._earlier_note(), self.engine.captime_note().strip()]))
 
     def _earlier_note(self) -> str:
-        kept = self._earlier
-        if kept is None or not self.engine.added:
-            return ""
-        own = self._in_store_terms(self.engine.progress())
-        if not self._says_more(kept, own):
+        kept = self._still_ahead() if self.engine.added else None
+        if kept is None:
             return ""
         gamma = f" and γ = {rounded_up(kept.gamma)}" if kept.gamma else ""
         stated = f"ε = {rounded_up(kept.promise.epsilon)}{gamma} of configuration {kept.best_index}"
