@@ -8,25 +8,29 @@ its answer was proved to ε = 0.608 only, although the default had been run on t
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from tests.live.simulated_scenarios import backend, make_scenario
+from tests.live.simulated_scenarios import backend, make_scenario, runtime_s
 
 from utilitune.data import RuntimeMatrix
 from utilitune.domain.stopping import Budget
+from utilitune.live.exploring import Exploring
 from utilitune.live.running import run_scenario, settings_of
+from utilitune.live.task import Task
 from utilitune.procedures.bounds.every_utility import CensoredRuns
 from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 from utilitune.reports.whatif import WhatIf, whatif, whatif_run
-from utilitune.scenario import Population
+from utilitune.scenario import ListedInstances, Population
+from utilitune.scenario.model import SearchRules
 from utilitune.spaces import ParameterSpace
-from utilitune.utility import LogLaplace, Step, Uniform, Utility
+from utilitune.utility import LogLaplace, Step, Uniform, Utility, parse_utility
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,3 +146,45 @@ def test_nor_does_a_run_in_a_small_space_and_repeated_draws_share_their_runs(
         assert result.progress.epsilon <= answer.epsilon + ROUNDING
     if population is Population.FINITE:
         assert answer.epsilon == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_search_has_looked_at_counts_in_the_promise_of_a_run(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+):
+    """A version that left it out had a larger ε than `whatif` at every other early moment of such runs."""
+    scenario = make_scenario(
+        tmp_path,
+        procedure="wager",
+        options={"entropy": "the same"},
+        population=Population.FINITE,
+        training=ListedInstances(tuple(f"i{seed}_{number}" for number in range(40)), files=False),
+        search=SearchRules(0.5),
+        seed=seed,
+    )
+    said: list[tuple[float, float]] = []
+    searched = 0
+
+    def close(asker: Exploring) -> None:
+        nonlocal searched
+        engine, looked = asker.proof.engine, asker.proof.looked_at()
+        assert isinstance(engine, WagerEngine)
+        searched += len(looked) - len(engine.observed().position)
+        worths = defaultdict[int, float](float)
+        for (number, position), captime_s in looked.items():
+            x = float(asker._hunt.assignment_of(number)["x"])
+            time_s = runtime_s(x, asker_names[position])
+            worths[number] += float(parse_utility(scenario.utility)(time_s)) if time_s < captime_s else 0.0
+        proved, _ = asker._choice.candidates()
+        if proved is not None:
+            counted = 1.0 - max(worths.values(), default=0.0) / 40 + (engine._stage.gamma or 0.0)
+            said.append((engine.worth(proved), counted))
+
+    task = Task(scenario)
+    asker_names = [task.training.name(position) for position in range(40)]
+    monkeypatch.setattr(Exploring, "close", close)
+    for runs in range(20, 300, 20):
+        settings = replace(settings_of(scenario, workers=1), budget=Budget(max_runs=runs))
+        run_scenario(scenario, tmp_path / "run", settings, backend=backend(1))
+    assert searched > 20
+    assert all(proved <= counted + ROUNDING for proved, counted in said), said

@@ -9,7 +9,7 @@ who was quicker.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,14 @@ _LOOKS_AT_ONCE = 2000
 """After so many known runs others get a word in."""
 
 
+class Look(NamedTuple):
+    """A run that somebody has looked at: whose, by number in the store, where, and up to which captime."""
+
+    number: int
+    position: int
+    captime_s: float
+
+
 class Hunt:
     """A searcher in a live run.
 
@@ -77,6 +85,7 @@ class Hunt:
         self._numbers: dict[Assignment, int] = {}
         self._assignments: dict[int, Assignment] = {}
         self._frontier = 0
+        self._looks: list[Look] = []
 
     @property
     def spent_s(self) -> float:
@@ -107,6 +116,11 @@ class Hunt:
         assignment = self._assignments.get(number)
         if assignment is not None and isinstance(self._searcher, TakesOffers):
             self._searcher.offer(assignment)
+
+    def new_looks(self) -> list[Look]:
+        """What the searcher has looked at since this was asked before."""
+        looks, self._looks = self._looks, []
+        return looks
 
     def hear(self, run: Ended) -> None:
         """Take in a run that has ended."""
@@ -196,6 +210,7 @@ class Hunt:
             shaping = [run] if isinstance(self._searcher, RacingSearch) else wanted[: place + 1]
             self._frontier = max(self._frontier, *(each.position + 1 for each in shaping))
             told.add(run)
+            self._looks.append(Look(self._numbers[self._candidate(run)], run.position, run.captime_s))
             self._searcher.tell(run, seen)
         return None
 

@@ -175,6 +175,7 @@ class Meetings:
         """What is to be nominated where both sides have come to the milestone; if nothing, it is passed."""
         if not self.search_waits or (not proof_is_over and self._proof.spent_s < self.limit_s):
             return None
+        self._proof.look_beside(self._hunt.new_looks())
         best, number = self._best_now(), len(self.nominated) + 1
         if best is not None and self._proof.has_room_for_nominee(self.first_fresh(number)):
             return Nominate(number, best, self.first_fresh(number))

@@ -24,10 +24,11 @@ from utilitune.procedures.looking_ahead import LookAhead
 from utilitune.procedures.naming import build_engine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from utilitune.domain import Progress
     from utilitune.live.asker import Ended, Instruction, Room
+    from utilitune.live.hunting import Look
     from utilitune.live.nominating import Orders
     from utilitune.live.supply import Drawn
     from utilitune.live.task import Task
@@ -111,6 +112,20 @@ class Proof(Proved):
         """The latest nominee is the one that something is to be proved of."""
         self._nominating().ask_about(self._entrants.nominees[-1])
 
+    def look_beside(self, looks: Iterable[Look]) -> None:
+        """Search has looked at these runs; on a list they count in what is proved of who takes part."""
+        for look in looks:
+            at_most = self._looks[look.number]
+            at_most[look.position] = max(look.captime_s, at_most.get(look.position, 0.0))
+            if self._entrants.place_of(look.number) is not None:
+                self._share(look.number, look.position)
+
+    def _share(self, number: int, position: int) -> None:
+        """Let the engine know how far search has looked at a run of a configuration that takes part."""
+        place, engine = self._entrants.place_of(number), self.engine.takes_proposals()
+        if engine is not None and place is not None:
+            engine.look_beside(place, position, self._looks[number][position])
+
     def first_fresh(self, looked_at: int) -> int:
         """The first position behind all that shapes a nominee of now.
 
@@ -132,6 +147,8 @@ class Proof(Proved):
         self._entrants.enter(number)
         for run in self._early.pop(number, ()):
             self.hear(run)
+        for position in self._looks.get(number, ()):
+            self._share(number, position)
 
     def hear(self, run: Ended) -> None:
         """Put a run into the evidence, and let the supply know of a failure."""

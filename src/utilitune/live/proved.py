@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ class Proved:
         self.engine = engine
         self._entrants = entrants
         self._earlier = earlier
+        self._looks: defaultdict[int, dict[int, float]] = defaultdict(dict)
 
     @property
     def spent_s(self) -> float:
@@ -120,12 +122,20 @@ class Proved:
         )
 
     def looked_at(self) -> dict[Pair, float]:
-        """Every pair that the engine has looked at, and up to which captime."""
+        """Every pair that its promise rests on, and up to which captime it was looked at.
+
+        On a list, what search has looked at counts, too, where it is about who takes part.
+        """
         columns = [column.tolist() for column in self._showing().observed()]
         found: dict[Pair, float] = {}
         for row, position, captime_s in zip(*columns, strict=True):
             pair = self._entrants.numbers[row], position
             found[pair] = max(captime_s, found.get(pair, 0.0))
+        engine = self.engine.takes_proposals()
+        if engine is not None and engine.finite_population:
+            for number in set(self._entrants.numbers) & self._looks.keys():
+                for position, captime_s in self._looks[number].items():
+                    found[number, position] = max(captime_s, found.get((number, position), 0.0))
         return found
 
     def in_play(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:

@@ -209,6 +209,10 @@ class TakesProposals(ShowsRuns, Protocol):
         """What is proved with this configuration as the answer; it changes nothing."""
         ...
 
+    def look_beside(self, configuration: int, position: int, captime_s: float) -> None:
+        """Others have looked at a run up to a captime: it counts in what is said, not in what is run."""
+        ...
+
     def ask_about(self, arm: int) -> None:
         """Something is to be proved of this arm, whatever its runs say."""
         ...

@@ -21,6 +21,7 @@ from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import SCHEDULES, FixedSet, Phases
 from utilitune.procedures.orders import fresh_order
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
+from utilitune.procedures.wager.beside import Beside
 from utilitune.procedures.wager.growth import GammaGrid
 from utilitune.procedures.wager.roster import Role, Roster
 from utilitune.procedures.wager.shares import Weights
@@ -85,6 +86,7 @@ class Game:
         evidence = RecordedEvidence(RuntimeMatrix.from_array(self.runtimes_s), UTILITY)
         self.engine = WagerEngine(evidence, UTILITY, settings)
         self._order = chance.permutation(np.arange(1, self.size)).tolist()
+        self.beside_s = np.zeros(self.runtimes_s.shape)
         self.join(0, Origin.GIVEN)
 
     @property
@@ -128,10 +130,25 @@ class Game:
         elif 2 * self.engine.frontier <= self.positions:
             self.join(lucky, Origin.MODEL)
 
+    def _look_beside(self) -> None:
+        """Somebody looks at some more runs of who is in play: those that succeed, if there is a choice."""
+        if not self.finite:
+            return
+        for each in {member.configuration for member in self.members}:
+            if self.generator.random() < 0.5:
+                continue
+            quick = np.argsort(self.runtimes_s[each])[: self.positions // 2 + 1]
+            captimes_s = self.generator.choice([0.1, 1.3, 6.0, LIMIT_S], quick.size)
+            for position, captime_s in zip(quick.tolist(), captimes_s.tolist(), strict=True):
+                self.beside_s[each, position] = max(self.beside_s[each, position], captime_s)
+                self.engine.look_beside(each, position, captime_s)
+
     def claims(self) -> Iterator[list[Progress]]:
         """What it says now and then: of its answer, and of everybody who is in play."""
         rounds, engine = 0, self.engine
-        for _ in range(8):
+        for moment in range(8):
+            if moment % 3 == 1:
+                self._look_beside()
             while (halt := engine.advance(PauseAt(rounds, math.inf, 10**9))) is Halt.NEEDS_CONFIGURATIONS:
                 yield [engine.progress()]
                 self._supply()
@@ -150,7 +167,7 @@ class Theory:
         self.game = game
         self.population = game.positions if game.finite else 0
         seen = game.engine.observed()
-        self.captime_s = np.zeros(game.runtimes_s.shape)
+        self.captime_s = game.beside_s.copy()
         np.maximum.at(self.captime_s, (seen.configuration, seen.position), seen.captime_s)
         finished = game.runtimes_s < self.captime_s
         self.least = np.where(finished, UTILITY(game.runtimes_s), 0.0)
@@ -347,7 +364,31 @@ def _count_draws_that_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GammaGrid, "gamma_of_last", lambda grid, number, _: grid.gamma(number))
 
 
-@pytest.mark.parametrize("mistake", [_spend_more, _forget_a_draw, _count_draws_that_are_missing])
+def _believe_more_than_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    note = Beside.note
+    monkeypatch.setattr(
+        Beside, "note", lambda beside, row, position, captime_s: note(beside, row, position, 8.0 * captime_s)
+    )
+
+
+def _leave_out_what_was_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Letting quick runs move to the front: the order is no longer random."""
+    levels = Beside.levels
+    monkeypatch.setattr(
+        Beside, "levels", lambda beside, play, row: -np.sort(-levels(beside, play, row), kind="stable")
+    )
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        _spend_more,
+        _forget_a_draw,
+        _count_draws_that_are_missing,
+        _believe_more_than_was_seen,
+        _leave_out_what_was_not_seen,
+    ],
+)
 def test_a_mistake_is_found_out(
     mistake: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
 ):

@@ -3,10 +3,7 @@
 The loop in `rounds` plays with the configurations of one stage until the stage's ε is proved; this module
 fills the stages, keeps what was proved about earlier ones, and says why it stopped. Everything the loop reads
 lies in one `Play` tuple; its arrays are replaced by longer ones when configurations or runs outgrow them.
-
-All bounds hold for all times and all stages at once, so every pair (answer, ε) that was ever proved stays
-proved. The one reported is the best of them: the smallest ε of the current stage, or an earlier promise whose
-ε + w·γ is smaller still.
+What is proved is said in `claims`.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utilitune.domain import PhaseRecord, Progress, RunRequest, StopReason
+from utilitune.domain import PhaseRecord, RunRequest, StopReason
 from utilitune.domain.stopping import (
     INSTANCES_EXHAUSTED,
     NOT_STOPPED,
@@ -28,29 +25,23 @@ from utilitune.domain.stopping import (
     phases_done,
 )
 from utilitune.errors import UsageError
-from utilitune.procedures.engine import LINE_PER_RUN, Halt, Observed, Origin, PauseAt, runs_ahead
+from utilitune.procedures.engine import LINE_PER_RUN, Halt, Origin, PauseAt, runs_ahead
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet, Phases
 from utilitune.procedures.wager import rounds, tuning
 from utilitune.procedures.wager.ahead import next_runs
-from utilitune.procedures.wager.beginning import new_play
-from utilitune.procedures.wager.capital import lower_now, refresh_upper
+from utilitune.procedures.wager.capital import refresh_upper
+from utilitune.procedures.wager.claims import Claims
 from utilitune.procedures.wager.foresight import look_ahead
-from utilitune.procedures.wager.gains import gaps_to_default
-from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, next_stage, stage
+from utilitune.procedures.wager.growth import Adaptive, next_stage
 from utilitune.procedures.wager.leader import (
-    best_draws,
-    best_proved,
-    most_of,
     note_equal,
     place,
     refresh_covered,
     settle,
     try_largest_lower,
 )
-from utilitune.procedures.wager.roster import Roster
-from utilitune.procedures.wager.seen import runs_seen
-from utilitune.procedures.wager.shares import serve, shares_with
+from utilitune.procedures.wager.shares import shares_with
 from utilitune.procedures.wager.state import with_longer_arena, with_room
 
 if TYPE_CHECKING:
@@ -67,7 +58,7 @@ _NOTHING = (math.inf, 0.0)
 """ε and γ where nothing was proved yet."""
 
 
-class WagerEngine:
+class WagerEngine(Claims):
     """The procedure `wager` at work.
 
     Args:
@@ -79,29 +70,11 @@ class WagerEngine:
     def __init__(
         self, evidence: RecordedEvidence | LiveEvidence, utility: Utility, settings: WagerSettings
     ) -> None:
-        self.settings = settings
+        super().__init__(evidence, utility, settings)
         self.phases: list[PhaseRecord] = []
-        self.added = 0
         self.imagined_rounds = 0
-        self._evidence = evidence
         self._stop: StopReason | None = None
-        self._earlier: dict[int, tuple[float, float]] = {}  # by arm, ε and γ of the best promise of a stage
-        self._kept: int | None = None  # whose promise is the best of these
         self._closed = False
-        self._entered = False
-        self._grid = GammaGrid(settings.delta, settings.announced_gamma)
-        self._stage = self._first_stage()
-        self._roster = Roster(settings, self._stage.draws, evidence.positions)
-        self._play = new_play(settings, evidence, utility, self._stage.draws)
-
-    def _first_stage(self) -> Stage:
-        size = self.settings.space_size
-        if self.settings.listed and size is not None:
-            return Stage(1, size, 0.0, -1.0)
-        first = next_stage(self.settings.growth, 0, self._grid)
-        if first is None or first.draws < 1:
-            raise UsageError("a set of configurations needs at least one of them")
-        return first
 
     # -- growth ------------------------------------------------------------------------------------
 
@@ -112,37 +85,6 @@ class WagerEngine:
             return 0
         return max(0, self._stage.draws - self._roster.draws)
 
-    @property
-    def runs(self) -> int:
-        """How many runs it has consumed."""
-        return int(self._play.standing.runs)
-
-    @property
-    def spent_s(self) -> float:
-        """Seconds of all runs it has consumed."""
-        return float(self._play.standing.total_s)
-
-    @property
-    def time_each_s(self) -> NDArray[np.float64]:
-        """Seconds spent on each configuration so far."""
-        return self._play.arms["time_s"][: self.added].copy()
-
-    @property
-    def frontier(self) -> int:
-        """The first position behind all runs consumed; only runs before it may shape a proposal."""
-        arms = self._play.arms
-        return int((arms["first"][: self.added] + arms["runs"][: self.added]).max(initial=0))
-
-    @property
-    def first_positions(self) -> NDArray[np.int64]:
-        """The first position of the stored order that counts for each configuration in play."""
-        return self._play.arms["first"][: self.added].astype(np.int64)
-
-    @property
-    def finite_population(self) -> bool:
-        """Whether the promise is about exactly the instances that are listed."""
-        return self.settings.finite_population
-
     def shows_runs(self) -> WagerEngine:
         """This engine: what it promises follows from the runs it has looked at."""
         return self
@@ -150,10 +92,6 @@ class WagerEngine:
     def takes_proposals(self) -> WagerEngine | None:
         """This engine, if its set of configurations grows; a fixed set has no place for proposals."""
         return None if isinstance(self.settings.growth, FixedSet) else self
-
-    def observed(self) -> Observed:
-        """Every run consumed; one that was repeated counts once, with its last captime."""
-        return runs_seen(self._play, self.added)
 
     def add(
         self,
@@ -334,11 +272,6 @@ class WagerEngine:
         self._stage = following
         self._entered = False
 
-    def _worth(self, epsilon: float, gamma: float) -> float:
-        """What a promise is measured by when two are compared: ε + w·γ."""
-        growth = self.settings.growth
-        return epsilon + (growth.gamma_weight if isinstance(growth, Adaptive) else 1.0) * gamma
-
     # -- what to run ---------------------------------------------------------------------------------
 
     def needed(self) -> list[RunRequest]:
@@ -366,133 +299,6 @@ class WagerEngine:
             found.setdefault((each.configuration, each.position), each)
         return list(found.values())[:count]
 
-    def _contributions(self) -> NDArray[np.float64]:
-        """min(UCB_i − LCB_b, D_ib) for every configuration ε covers, −∞ for the others."""
-        arms, leader = self._play.arms, int(self._play.standing.leader)
-        present = slice(0, self.added)
-        values = np.minimum(arms["upper"][present] - arms["lower"][leader], arms["apart"][present])
-        return np.where(arms["rank"][present] > 0, values, -math.inf)
-
-    # -- where it stands -------------------------------------------------------------------------------
-
-    def progress(self) -> Progress:
-        """The best proved answer so far, and what it has cost."""
-        answer, current = self._proved()[0], self._progress_of_stage()
-        if self._kept is not None:
-            epsilon, gamma = self._earlier[self._kept]
-            now = self._worth(current.epsilon, current.gamma or 0.0)
-            if not self._entered or now > self._worth(epsilon, gamma):
-                answer, current = self._kept, replace(current, epsilon=epsilon, gamma=gamma)
-        return self._compared(answer, current)
-
-    def progress_of(self, configuration: int) -> Progress:
-        """What is proved with this configuration as the answer, whatever the procedure itself would answer.
-
-        LCB_b holds for every configuration b at once, and a stage's γ for the draws up to that stage. So for
-        every stage p, P(U_b ≥ benchmark − ε) ≥ 1 − δ with ε = max over the draws k of that stage of
-        min(UCB_k − LCB_b, D_kb), where D_kb is kept for the leader only; but what was proved of b while it
-        led stays proved. And where a, the procedure's own answer, is within ε_a and worth at most M_a by
-        counting, b is within ε_a + M_a − LCB_b. The best of these is given. Nothing is noted: what the
-        procedure does next must not depend on who looks at it.
-        """
-        current = self.progress()
-        arms = self._play.arms[: self.added]
-        own = [i for i in np.flatnonzero(arms["row"] == configuration).tolist() if not arms["idle"][i]]
-        if current.best_index == configuration or not own:
-            return current
-        lower = {i: max(lower_now(self._play, i), float(arms["sure"][i])) for i in own if arms["runs"][i]}
-        answer = max(lower, key=lower.__getitem__, default=own[0])
-        others = np.flatnonzero((arms["rank"] > 0) & (arms["row"] != configuration))
-        values = arms["upper"][others] - lower.get(answer, 0.0)
-        if answer == self._play.standing.leader:
-            values = np.minimum(values, arms["apart"][others])
-        ranks = arms["rank"][others]
-        behind = most_of(self._play, self.added, current.best_index) - lower.get(answer, 0.0)
-        found: list[tuple[float, float | None]] = [(current.epsilon + behind, current.gamma)]
-        found.extend(self._earlier[i] for i in own if i in self._earlier)
-        if self._entered:
-            found.append((float(arms["proved"][own].min()), self._stage.gamma))
-        for number in range(1, self._stage.number + 1):
-            last = number == self._stage.number
-            this = self._stage if last else stage(self.settings.growth, number, self._grid)
-            if this is not None and serve(self._play.shares, this.draws, self._roster.draws):
-                found.append((float(values[ranks <= this.draws].max(initial=0.0)), this.gamma))
-        found = [(min(1.0, max(0.0, epsilon)), gamma) for epsilon, gamma in found]
-        epsilon, gamma = min(found, key=lambda each: self._worth(each[0], each[1] or 0.0))
-        return self._compared(answer, replace(current, epsilon=epsilon, gamma=gamma))
-
-    def worth(self, progress: Progress) -> float:
-        """What a promise is measured by when two are compared: ε + w·γ."""
-        return self._worth(progress.epsilon, progress.gamma or 0.0)
-
-    def best_draws(self, count: int) -> list[int]:
-        """Up to `count` random draws, the best by their runs first."""
-        return best_draws(self._play, self.added, count)
-
-    def _compared(self, answer: int, current: Progress) -> Progress:
-        """What is proved of an arm as the answer, with its gain over the default.
-
-        Where it is proved to be worse than the default by x, the default is the answer, and within ε − x.
-        """
-        row = int(self._play.arms["row"][answer]) if self.added else 0
-        default = self._play.rules.default
-        found = replace(current, best_index=row)
-        if default >= 0:
-            known = self._evidence.default_is_known
-            above, behind = gaps_to_default(self._play, answer, self.added, known=known)
-            if above < 0.0:
-                default_row = int(self._play.arms["row"][default])
-                epsilon = max(0.0, current.epsilon + above)
-                found = replace(current, best_index=default_row, epsilon=epsilon, gain=0.0)
-            else:
-                found = replace(found, gain=None if behind >= 1.0 else 0.0 - behind)
-        if found.epsilon > 0.0:  # who may be better than the answer is not ruled out by the leader's bounds
-            found = replace(found, alive=max(found.alive, min(2, found.configurations)))
-        return found
-
-    def _proved(self) -> tuple[int, float]:
-        """The arm of which most is proved in this stage, and its ε."""
-        standing = self._play.standing
-        if not self._entered:
-            return int(standing.answer), 1.0
-        noted = int(standing.answer), float(standing.answer_epsilon)
-        return min(noted, best_proved(self._play, self.added), key=lambda each: each[1])
-
-    def _progress_of_stage(self) -> Progress:
-        standing = self._play.standing
-        leader = int(standing.leader)
-        in_play = self._contributions() > 0.0
-        if self.added:
-            in_play[leader] = True
-        answer, proved = self._proved()
-        return Progress(
-            best_index=int(self._play.arms["row"][answer]) if self.added else 0,
-            epsilon=min(1.0, proved),
-            gamma=self._stage.gamma,
-            delta=self.settings.delta,
-            total_time_s=float(standing.total_s),
-            runs=int(standing.runs),
-            rounds=int(standing.rounds),
-            configurations=self.added,
-            alive=int(in_play.sum()),
-        )
-
     def stop_reason(self) -> StopReason:
         """Why it is done."""
         return NOT_STOPPED if self._stop is None else self._stop
-
-    def captime_note(self) -> str:
-        """A sentence where the largest captime limits what can be proved, else nothing."""
-        grid, arms = self._play.grid, self._play.arms
-        last = len(grid.captime_s) - 1
-        answer = int(self._play.standing.answer)
-        worth = float(grid.utility[last]) - grid.floor
-        if not self.added or arms["level"][answer] < last or worth <= 0 or not arms["runs"][answer]:
-            return ""
-        lost = float(arms["most"][answer] - arms["least"][answer]) / int(arms["runs"][answer])
-        if lost <= 0:
-            return ""
-        return (
-            f" Runs are not known beyond {grid.captime_s[last]:g} s, where an answer is still worth "
-            f"{worth:.3g} more than none: {lost:.3g} of this configuration's mean utility is uncertain."
-        )

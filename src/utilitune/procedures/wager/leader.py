@@ -162,17 +162,27 @@ def try_largest_lower(play: Play, count: int, thorough: bool) -> None:
         play.standing.answer = best
 
 
+def bounds_known(play: Play, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The lower and the upper bound of each arm that are known now; nothing is noted.
+
+    On a list, what is certain by counting is known at once.
+    """
+    arms, population = play.arms[:count], play.rules.population
+    lower, upper = np.maximum(arms["lower"], arms["sure"]), arms["upper"].copy()
+    if population > 0:
+        lower = np.maximum(lower, arms["least"] / population / _ROUNDING_OF_SUMS)
+        upper = np.minimum(upper, _most_by_counting(play, count))
+    return lower, upper
+
+
 def best_proved(play: Play, count: int) -> tuple[int, float]:
     """The arm with the largest lower bound that is known now, and the ε that all upper bounds known leave it.
 
     This is what `try_largest_lower` will find when it is its turn; whoever looks in between need not wait for
-    that. On a list, what is certain by counting is known at once. Nothing is noted.
+    that.
     """
-    arms, population = play.arms[:count], play.rules.population
-    lower, upper = np.maximum(arms["lower"], arms["sure"]), arms["upper"]
-    if population > 0:
-        lower = np.maximum(lower, arms["least"] / population / _ROUNDING_OF_SUMS)
-        upper = np.minimum(upper, _most_by_counting(play, count))
+    arms = play.arms[:count]
+    lower, upper = bounds_known(play, count)
     best = int(np.argmax(lower))
     others = (arms["rank"] > 0) & (arms["row"] != arms["row"][best])
     return best, float(max(0.0, upper[others].max(initial=0.0) - lower[best]))

@@ -10,6 +10,8 @@ from utilitune.procedures.engine import Observed
 from utilitune.procedures.wager.state import NOT_RUN
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from utilitune.procedures.wager.state import Play
 
 
@@ -18,16 +20,7 @@ def runs_seen(play: Play, present: int) -> Observed:
     configuration, position, level = [], [], []
     arms = play.arms[:present]
     for arm in arms[(arms["runs"] > 0) | (arms["aside"] >= 0)]:
-        runs = int(arm["runs"])
-        along = np.arange(arm["first"], arm["first"] + runs, dtype=np.int64)
-        if arm["order"]:
-            along = play.orders[arm["order"] - 1, :runs].astype(np.int64)
-        levels = play.levels_run[arm["block"] : arm["block"] + runs]
-        if arm["aside"] >= 0:
-            beside = play.levels_run[arm["aside"] : arm["aside"] + play.rules.population]
-            more = np.flatnonzero(beside != NOT_RUN)
-            more = more[more >= runs]
-            along, levels = np.concatenate([along, more]), np.concatenate([levels, beside[more]])
+        along, levels = looks_of(play, arm)
         configuration.append(np.full(along.size, arm["row"], dtype=np.int64))
         position.append(along)
         level.append(levels)
@@ -39,3 +32,18 @@ def runs_seen(play: Play, present: int) -> Observed:
         np.concatenate(position),
         play.grid.captime_s[np.concatenate(level)],
     )
+
+
+def looks_of(play: Play, arm: np.void) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The positions on which an arm was run, each once, and up to which captime level it was looked at."""
+    runs = int(arm["runs"])
+    along = np.arange(arm["first"], arm["first"] + runs, dtype=np.int64)
+    if arm["order"]:
+        along = play.orders[arm["order"] - 1, :runs].astype(np.int64)
+    levels = play.levels_run[arm["block"] : arm["block"] + runs]
+    if arm["aside"] >= 0:
+        beside = play.levels_run[arm["aside"] : arm["aside"] + play.rules.population]
+        more = np.flatnonzero(beside != NOT_RUN)
+        more = more[more >= runs]
+        along, levels = np.concatenate([along, more]), np.concatenate([levels, beside[more]])
+    return along, levels

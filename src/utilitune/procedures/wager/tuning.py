@@ -267,6 +267,12 @@ LEAST_PRICED_HYPOTHESIS = 1e-3
 HOPELESS_RUNS = 1e9
 """The number of runs that stands for "never"."""
 
+# -- What is said when somebody asks (`claims`) ----------------------------------------------------------
+
+MOST_PAIRS_ASKED = 200
+"""With how many draws an answer that does not lead is compared at most, each time somebody asks what is
+proved of it. A pair takes some 50 µs; the other draws count with their own upper bounds."""
+
 # -- Memory only (`state`, `engine`) ---------------------------------------------------------------------
 
 FIRST_BLOCK = 16
