@@ -56,8 +56,11 @@ def test_test_instances_that_are_training_instances_too(tmp_path: Path):
     toy = Toy.write(tmp_path, smallest="900ms")
     (tmp_path / "test" / "1 test.txt").write_text("7")  # what "7 train.txt" holds
     told = " ".join(invoke("check", toy.scenario).stdout.split())
-    assert "Warning: 1 of the test instances are training instances, too ('test/1 test.txt' is one)" in told
+    assert "Warning: 1 of the test instances is a training instance, too ('test/1 test.txt'), so" in told
     assert "take others for instances.test" in told
+    (tmp_path / "test" / "2 test.txt").write_text("7")
+    told = " ".join(invoke("check", toy.scenario).stdout.split())
+    assert "Warning: 2 of the test instances are training instances, too ('test/1 test.txt' is one)" in told
 
 
 def test_a_largest_captime_below_the_start_up(tmp_path: Path):

@@ -289,6 +289,16 @@ def test_check_reads_the_instance_features(tmp_path: Path):
             invoke("check", path)
 
 
+def test_one_of_a_kind_is_not_told_of_in_the_plural(tmp_path: Path):
+    path = irace(tmp_path, "maxExperiments = 1\n")
+    (tmp_path / "Instances" / "a.txt").unlink()
+    told = invoke("convert", path, "-o", tmp_path / "one.toml").stderr
+    assert "at most 1 run\n" in told
+    assert "1 training instance\n" in told
+    told = invoke("convert", smac(tmp_path, "runcount_limit = 1\n"), "-o", tmp_path / "two.toml").stderr
+    assert "at most 1 run\n" in told
+
+
 def test_check_prints_what_the_one_run_is_worth_and_what_was_guessed(tmp_path: Path):
     path = irace(tmp_path, scenario='trainInstancesDir = "./Instances"\nmaxExperiments = 5\n')
     program(tmp_path / "target-runner", "#!/bin/sh\necho 50.5\n")
@@ -296,6 +306,7 @@ def test_check_prints_what_the_one_run_is_worth_and_what_was_guessed(tmp_path: P
     assert done.stdout.startswith(
         "What counts is guessed: There is no boundMax, so the cost that a run prints counts"
     )
+    assert (done.stdout + done.stderr).count("What counts is guessed") == 1
     shown = " ".join(done.stdout.split())
     assert "Quality: 50.5 (smaller is better); worth 0.5, being compared with itself" in shown
     assert "A solution is worth 1/2 at the quality of the default configuration" in shown

@@ -153,6 +153,25 @@ def test_the_summary_says_what_was_found_and_why_it_stopped(data: Path, command:
     assert "Stopped (epsilon-reached): The target ε = 0.3 is proved" in text
 
 
+def test_one_of_a_kind_is_not_told_of_in_the_plural(data: Path, command: Command):
+    _, out, _ = command(data, "--max-runs", "1", "--utility", "uniform(k0=30)")
+    assert "of run time in 1 run; 6 of 6 configurations are not ruled out." in " ".join(out.split())
+    decided = ["--epsilon", "0.01", "--resample", "9000", "--utility", "uniform(k0=30)"]
+    _, out, _ = command(data, "--procedure", "up", *decided)
+    assert "1 of 6 configurations is not ruled out." in " ".join(out.split())
+
+
+def test_a_set_of_one(tmp_path: Path, command: Command):
+    data = tmp_path / "one.csv"
+    data.write_text("configuration,a,b\nonly,1,2\n")
+    _, out, _ = command(data, "--max-runs", "1", "--utility", "uniform(k0=30)")
+    text = " ".join(out.split())
+    assert "of run time in 0 runs; there is only 1 configuration." in text
+    rival = ["--procedure", "successive-halving", "--set", "budget=1"]
+    _, out, _ = command(data, *rival, "--utility", "uniform(k0=30)")
+    assert "of run time in 0 runs of 1 configuration." in " ".join(out.split())
+
+
 def test_brackets_and_control_signs_in_names_are_shown_as_they_are(data: Path, command: Command):
     data.write_text(data.read_text().replace("solver0", "[/]a[bold]b\x1b[2J"))
     for procedure in (["oup"], ["successive-halving", "--set", "budget=48"]):

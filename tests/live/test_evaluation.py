@@ -342,6 +342,8 @@ def test_instances_that_were_trained_on_prove_nothing(run: MemoryStore):
     found, _ = evaluated(plan, MemoryStore(Snapshot(seen.snapshot(), plan.digest)), Program())
     assert found.trained_on == 2
     assert "No fair test: 2 of the 9 test instances are training instances" in found.verdict()
+    one = replace(found, trained_on=1).verdict()
+    assert "No fair test: 1 of the 9 test instances is a training instance, on which" in one
     gain = replace(found, difference_interval=Interval(0.1, 0.2))
     assert not gain.excludes_no_gain
     assert replace(gain, trained_on=0).excludes_no_gain

@@ -70,7 +70,7 @@ def test_what_was_not_compared_is_said(folder: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(overlap, "MOST_BYTES", 8)
     found = overlap.overlap_of(scenario)
     assert found == ((), 1)
-    assert "1 were compared with the training instances by name only" in found.note()
+    assert "1 was compared with the training instances by name only" in found.note()
 
 
 def test_files_that_the_generator_of_training_has_made(folder: Path):

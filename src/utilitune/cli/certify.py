@@ -29,12 +29,13 @@ def certify(
 
     from utilitune.certificate.content import write_certificate
     from utilitune.certificate.issuing import certify as issued
+    from utilitune.live.standing.card import counted
     from utilitune.store import read_run_folder
 
     with contextlib.closing(read_run_folder(folder)) as store:
         content = issued(store)
     write_certificate(content, output)
     say(content["promise"]["sentence"])
-    say(f"Wrote the certificate of {len(content['runs']['position']):,} runs to {output}.")
+    say(f"Wrote the certificate of {counted(len(content['runs']['position']), 'run')} to {output}.")
     say(f"Its digest is {content['digest']}.")
     say(f"What was settled before the first run has the commitment {content['commitment']}.")

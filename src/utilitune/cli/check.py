@@ -59,10 +59,8 @@ def check(
     from utilitune.utility import parse_duration
 
     captime_s = None if captime is None else parse_duration(captime)
-    understood = understanding.explained(scenario)
+    understood = understanding.explained(scenario, guess_on_stdout=True)
     told = understood.scenario
-    if understood.guess:
-        _say(f"What counts is guessed: {understood.guess}", style="yellow")
     understanding.check_search_told(scenario, told, understanding.settings_told(scenario, told))
     task = Task(told)
     _print_scenario(task, scenario)
@@ -239,9 +237,14 @@ def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]
     if overlap.not_compared:
         yield overlap.note()
     if same:
+        example = repr(shortened(same[0], 80))
+        which = (
+            f"1 of the test instances is a training instance, too ({example})"
+            if len(same) == 1
+            else f"{len(same):,} of the test instances are training instances, too ({example} is one)"
+        )
         yield (
-            f"{len(same)} of the test instances are training instances, too ({shortened(same[0], 80)!r} is "
-            "one), so 'utilitune evaluate' could not tell whether an answer is better: take others for "
+            f"{which}, so 'utilitune evaluate' could not tell whether an answer is better: take others for "
             + setting("instances.test")
         )
     if scenario.test is None and not isinstance(scenario.target, RecordedSpec):

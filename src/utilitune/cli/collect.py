@@ -53,6 +53,7 @@ def collect(
     from utilitune.data import write_matrix
     from utilitune.live.collecting import GridSize, plan_size
     from utilitune.live.collecting import collect as record
+    from utilitune.live.standing.card import counted
     from utilitune.reports.files import check_writable
     from utilitune.scenario import read_scenario
     from utilitune.utility import format_duration
@@ -70,8 +71,8 @@ def collect(
         raise typer.Exit(INTERRUPTED) from None
     write_matrix(matrix, target)
     words().print(
-        f"{matrix.rows:,} configurations × {matrix.positions:,} instances, {_share(matrix)} "
-        f"within {format_duration(size.captime_s)}.\n"
+        f"{counted(matrix.rows, 'configuration')} × {counted(matrix.positions, 'instance')}, "
+        f"{_share(matrix)} within {format_duration(size.captime_s)}.\n"
         f"Written: {target} (try: utilitune replay {shell_word(str(target))})"
     )
 

@@ -172,9 +172,10 @@ def _print_comparison(comparison: Comparison, plot: Path | None) -> None:
 def _explanations(comparison: Comparison) -> Iterator[str]:
     """How the figures are to be read."""
     from utilitune.live.resampling import RESAMPLES
+    from utilitune.live.standing.card import counted
     from utilitune.utility import format_duration
 
-    seeds = f"\n{comparison.pairs:,} test instances, the same seed for both."
+    seeds = f"\n{counted(comparison.pairs, 'test instance')}, the same seed for both."
     if comparison.of_solutions:
         yield f"{seeds} A run without a solution is worth nothing, and has no part in the mean quality."
     else:

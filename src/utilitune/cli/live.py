@@ -179,7 +179,8 @@ class LivePanel:
         yield "γ", gamma
         yield "answer", shortened(view.best_command, _ANSWER_LINES * (width - _MARGINS))
         speed = f"{view.runs_per_s:.1f} per second"
-        yield "runs", f"{progress.runs:,} ({speed}), {view.workers_busy} under way, {failures(view)} failures"
+        failed = counted(failures(view), "failure")
+        yield "runs", f"{progress.runs:,} ({speed}), {view.workers_busy} under way, {failed}"
         yield "compared", compared(progress, None if standing is None else standing.entered)
         passed = f"{time_passed(round(view.elapsed_s))} passed, {_left(view)}"
         yield "time", COMPILING if view.compiling else passed

@@ -116,12 +116,14 @@ def peer(
 @contextlib.contextmanager
 def _watching(name: str) -> Iterator[Callable[[RivalStanding], None]]:
     """A line that lives while the peer works."""
+    from utilitune.live.standing.card import counted
+
     with Terminal(stderr=True).status(f"{name}: at work") as status:
 
         def show(standing: RivalStanding) -> None:
             status.update(
-                f"{name}: {standing.runs:,} runs of {standing.configurations:,} configurations, "
-                f"{standing.total_time_s:,.0f} s paid"
+                f"{name}: {counted(standing.runs, 'run')} of "
+                f"{counted(standing.configurations, 'configuration')}, {standing.total_time_s:,.0f} s paid"
             )
 
         yield show

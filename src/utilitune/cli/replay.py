@@ -98,6 +98,7 @@ def _result(
 ) -> ReplayResult | RivalResult:
     """Let a procedure or a rival work, with a line that lives meanwhile."""
     from utilitune.cli.rivals import run_rival
+    from utilitune.live.standing.card import counted
     from utilitune.procedures.naming import ProcedureSpec
     from utilitune.replaying.replay import replay as run_replay
 
@@ -107,7 +108,7 @@ def _result(
 
         def told(now: Progress) -> None:
             gamma = "" if now.gamma is None else f"  γ {now.gamma:.3f}"
-            state = f"ε {now.epsilon:.3f}{gamma}  {now.runs:,} runs  {now.total_time_s:,.0f} s paid"
+            state = f"ε {now.epsilon:.3f}{gamma}  {counted(now.runs, 'run')}  {now.total_time_s:,.0f} s paid"
             show(part_proved(now.epsilon, player.epsilon), state)
 
         return run_replay(matrix, player, utility=utility, budget=budget, seed=seed, on_progress=told)
@@ -127,6 +128,8 @@ def _print(result: ReplayResult | RivalResult, output: OutputOptions) -> None:
 
 def _print_summary(result: ReplayResult, out: Path | None) -> None:
     """What was found, in words."""
+    from utilitune.live.standing.card import counted
+
     progress = result.progress
     say = paragraphs().print
     say(headed("Best configuration:", result.best))
@@ -134,16 +137,24 @@ def _print_summary(result: ReplayResult, out: Path | None) -> None:
     if result.last_phase:
         say(result.last_phase)
     say(
-        f"It took {progress.total_time_s:,.2f} s of run time in {progress.runs:,} runs; "
-        f"{progress.alive} of {progress.configurations} configurations are not ruled out."
+        f"It took {progress.total_time_s:,.2f} s of run time in {counted(progress.runs, 'run')}; "
+        + _left(progress)
     )
     for phase in result.phases:
         say(
-            f"  phase {phase.phase}: {phase.configurations} configurations, ε = {phase.epsilon:.3f}, "
-            f"γ = {phase.gamma:.3f}, {phase.total_time_s:,.0f} s"
+            f"  phase {phase.phase}: {counted(phase.configurations, 'configuration')}, "
+            f"ε = {phase.epsilon:.3f}, γ = {phase.gamma:.3f}, {phase.total_time_s:,.0f} s"
         )
     say(f"Stopped ({result.stop_reason.code}): {result.stop_reason.advice}")
     if result.note and result.note not in result.stop_reason.advice:
         say(f"Note: {result.note}")
     if out is not None:
         say(f"Written: {out}")
+
+
+def _left(progress: Progress) -> str:
+    """How many configurations may still be the best."""
+    if progress.configurations == 1:
+        return "there is only 1 configuration."
+    verb = "is" if progress.alive == 1 else "are"
+    return f"{progress.alive:,} of {progress.configurations:,} configurations {verb} not ruled out."

@@ -70,13 +70,15 @@ def run_rival(
     quiet: bool,
 ) -> RivalResult:
     """Let a rival work, with a line that lives meanwhile."""
+    from utilitune.live.standing.card import counted
     from utilitune.replaying.replay import replay_rival
 
     try:
         with Terminal(stderr=True, quiet=quiet).status(f"{rival.name}: starting") as status:
 
             def show(standing: RivalStanding) -> None:
-                status.update(f"{rival.name}: {standing.runs:,} runs  {standing.total_time_s:,.0f} s paid")
+                runs = counted(standing.runs, "run")
+                status.update(f"{rival.name}: {runs}  {standing.total_time_s:,.0f} s paid")
 
             return replay_rival(matrix, rival, utility=utility, seed=seed, budget=budget, on_progress=show)
     except KeyboardInterrupt:
@@ -86,13 +88,15 @@ def run_rival(
 
 def print_rival(result: RivalResult, out: Path | None) -> None:
     """What a rival found, in words."""
+    from utilitune.live.standing.card import counted
+
     standing = result.standing
     console = paragraphs()
     console.print(headed("Best configuration:", result.best))
     console.print(result.to_dict()["promise"])
     console.print(
-        f"It took {standing.total_time_s:,.2f} s of run time in {standing.runs:,} runs of "
-        f"{standing.configurations} configurations."
+        f"It took {standing.total_time_s:,.2f} s of run time in {counted(standing.runs, 'run')} of "
+        f"{counted(standing.configurations, 'configuration')}."
     )
     console.print(f"Stopped ({result.stop_reason.code}): {result.stop_reason.advice}")
     if out is not None:

@@ -164,6 +164,7 @@ def _watched(
     recording: Recording, chosen: ProcedureSpec, crowd: Crowd, until: Budget, seed: int | None, *, quiet: bool
 ) -> list[CrowdResult]:
     """What workers do, with a bar that shows how far they are."""
+    from utilitune.live.standing.card import counted
     from utilitune.replaying.crowd import simulate as run_simulation
 
     tries = list(dict.fromkeys([1, *crowd.workers]))
@@ -171,7 +172,9 @@ def _watched(
 
         def show_progress(workers: int, now: Progress) -> None:
             done = tries.index(workers) + part_proved(now.epsilon, chosen.epsilon)
-            show(done, f"{workers:,} workers  ε {now.epsilon:.3f}  {now.runs:,} runs counted")
+            show(
+                done, f"{counted(workers, 'worker')}  ε {now.epsilon:.3f}  {counted(now.runs, 'run')} counted"
+            )
 
         return run_simulation(recording, chosen, crowd, budget=until, seed=seed, on_progress=show_progress)
 
@@ -210,9 +213,8 @@ def _sentences(results: Sequence[CrowdResult]) -> list[str]:
     from utilitune.utility import format_duration
 
     last = results[-1]
-    sentences = [
-        f"The answer is {last.best} for any number of workers; its proof needs {last.runs_needed:,} runs."
-    ]
+    needed = counted(last.runs_needed, "run")
+    sentences = [f"The answer is {last.best} for any number of workers; its proof needs {needed}."]
     if len({each.best for each in results}) > 1:
         sentences = ["The answers differ because a limit ended some of the simulations."]
     if last.condition:

@@ -60,9 +60,12 @@ def _stopped(store: RunFolderReader, patience_s: float) -> bool:
 
 
 def _tell_how_it_ended(store: RunFolderReader, folder: Path) -> None:
+    from utilitune.live.standing.card import counted
+
     sessions = store.sessions()
     reason = sessions[-1].stop if sessions else None
     how = "The run has ended." if reason is None else reason.advice
-    say(f"{how} {sum(store.counts().values()):,} runs are kept.")
+    runs = sum(store.counts().values())
+    say(f"{how} {counted(runs, 'run')} {'is' if runs == 1 else 'are'} kept.")
     if store.last_progress() is not None:
         say(f"See the answer with: utilitune best {shell_word(str(folder))}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.cli.texts import headed, prose, words
 from utilitune.errors.outside import exists, shell_word
-from utilitune.live.standing.card import compared, spent
+from utilitune.live.standing.card import compared, counted, spent
 from utilitune.store.sqlite_errors import DATABASE_NAME
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def print_result(result: RunResult) -> None:
         if sentence:
             prose(console, sentence, indent=2)
     console.print("Cost", style="bold")
-    tried = f" of {progress.configurations:,} configurations"
+    tried = f" of {counted(progress.configurations, 'configuration')}"
     rivals = tried if result.promise.refusal else f"; compared: {compared(progress, result.standing.entered)}"
     prose(console, f"{spent(progress)}{rivals}.", indent=2)
     if result.use is not None:

@@ -32,14 +32,21 @@ GUESSED = "What counts is guessed:"
 """Begins the sentence on what a file leaves open."""
 
 
-def explained(path: Path) -> Understanding:
-    """What is understood of a file, also told on the standard error stream, first what was guessed."""
+def explained(path: Path, *, guess_on_stdout: bool = False) -> Understanding:
+    """What is understood of a file, also told on the standard error stream, first what was guessed.
+
+    Args:
+        path: The file.
+        guess_on_stdout: Whether what was guessed is a part of what the command has to say.
+    """
     from utilitune.cli.texts import words
     from utilitune.scenario import understand
 
     understanding = understand(path)
-    lines = [f"{GUESSED} {understanding.guess}"] if understanding.guess else []
-    lines += explanation(path, understanding)
+    if understanding.guess:
+        console = words(stderr=not guess_on_stdout)
+        console.print(f"{GUESSED} {understanding.guess}", style="yellow" if guess_on_stdout else None)
+    lines = explanation(path, understanding)
     if understanding.dialect.value in _TOOLS:
         lines.append(
             f"To change what such a file cannot say, such as the utility: {converting(path, understanding)}"

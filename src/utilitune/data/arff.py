@@ -99,7 +99,8 @@ def _read_rows(path: Path, names: tuple[str, ...], lines: list[str], data_line: 
         row = _plain(line) if "'" not in line and '"' not in line else _quoted(path, line, number)
         if len(row) != len(names):
             raise DataError(
-                f"the row has {len(row)} values, but {len(names)} attributes are declared",
+                f"the row has {len(row)} value{'' if len(row) == 1 else 's'}, "
+                f"but {len(names)} attributes are declared",
                 path=path,
                 line=number,
             )

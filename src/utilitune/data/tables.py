@@ -54,7 +54,8 @@ def read_csv(path: Path) -> RuntimeMatrix:
     for line, row in rows if named else _chain(first, rows):
         if len(row) != width:
             raise DataError(
-                f"the row has {len(row)} cells, but the first row has {width}; all rows must be equally long",
+                f"the row has {len(row)} cell{'' if len(row) == 1 else 's'}, "
+                f"but the first row has {width}; all rows must be equally long",
                 path=path,
                 line=line,
             )

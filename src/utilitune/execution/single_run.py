@@ -383,11 +383,10 @@ class Run:
 
 
 def _survivor_text(survivors: int) -> str:
-    return (
-        f"{survivors} processes of a run could not be killed within {KILL_PATIENCE_S:g} s"
-        if survivors
-        else ""
-    )
+    if not survivors:
+        return ""
+    processes = "1 process" if survivors == 1 else f"{survivors} processes"
+    return f"{processes} of a run could not be killed within {KILL_PATIENCE_S:g} s"
 
 
 def _signal_all(reading: TreeReading, number: int) -> None:

@@ -25,6 +25,7 @@ from utilitune.domain import Objective, RunOutcome, TracePoint, require_positive
 from utilitune.domain.stopping import NO_LIMIT, Budget
 from utilitune.errors import ScenarioError, UsageError
 from utilitune.live.grid import Grid, complete
+from utilitune.live.standing.card import counted
 from utilitune.live.supply import ConfigurationSupply
 from utilitune.live.task import Task
 from utilitune.spaces.space import INACTIVE
@@ -168,8 +169,8 @@ def _check_instances(size: GridSize, instances: InstanceSource) -> None:
     """Refuse to record more instances than there are."""
     if instances.count is not None and instances.count < size.instances:
         raise ScenarioError(
-            f"{size.instances} instances were asked for, but the scenario has {instances.count} training "
-            "instances: ask for fewer, or add some"
+            f"{size.instances} instances were asked for, but the scenario has "
+            f"{counted(instances.count, 'training instance')}: ask for fewer, or add some"
         )
 
 

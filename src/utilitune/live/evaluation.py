@@ -148,15 +148,20 @@ class Comparison:
             return "The chosen configuration is the default itself, so there is no gain to measure."
         if self.trained_on:
             return (
-                f"No fair test: {self.trained_on} of the {self.pairs} test instances are training instances, "
+                f"No fair test: {self._trained_on()}, "
                 "on which the configuration was chosen and looks better than it is; take others."
             )
         if self.difference_interval is None:
-            return (
-                f"{self.pairs} test instances are too few for an interval: add some, at least "
-                f"{FEWEST_PAIRS} are needed."
-            )
+            few = "1 test instance is" if self.pairs == 1 else f"{self.pairs} test instances are"
+            return f"{few} too few for an interval: add some, at least {FEWEST_PAIRS} are needed."
         return self._told_apart(self.difference_interval)
+
+    def _trained_on(self) -> str:
+        """How many test instances are training instances, in words."""
+        if self.pairs == 1:
+            return "the test instance is a training instance"
+        are = "is a training instance" if self.trained_on == 1 else "are training instances"
+        return f"{self.trained_on} of the {self.pairs} test instances {are}"
 
     def _told_apart(self, proved: Interval) -> str:
         """What the intervals say."""

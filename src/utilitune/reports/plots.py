@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from utilitune.errors.outside import clipped, printable
+from utilitune.live.standing.card import counted
 from utilitune.live.standing.standing import DEFAULT
 from utilitune.live.task import Task
 from utilitune.reports.digest import COLUMNS, RunDigest
@@ -75,7 +76,7 @@ class Plots:
                 where="post",
                 color=colour,
                 linewidth=1.8,
-                label=f"{name}: {curve['runs']} runs{stopped}",
+                label=f"{name}: {counted(curve['runs'], 'run')}{stopped}",
             )
         if found["utility"]["t"]:
             axes.plot(found["utility"]["t"], found["utility"]["u"], "--", color=_UTILITY, label="utility")

@@ -192,7 +192,8 @@ def conclusion(name: str, race: kernel.RaceState) -> StopReason:
     if exhausted:
         return StopReason(
             INSTANCES_EXHAUSTED,
-            f"{exhausted} configurations have used all instances before their means were known well enough: "
+            ("1 configuration has" if exhausted == 1 else f"{exhausted} configurations have")
+            + " used all instances before their means were known well enough: "
             "add instances or choose a larger epsilon.",
         )
     return finished(f"{name} has decided on every configuration: a smaller epsilon or delta asks for more.")

@@ -44,9 +44,10 @@ class Overlap(NamedTuple):
         """What was not compared, in a sentence; empty if everything was."""
         if not self.not_compared:
             return ""
+        were = "1 was" if self.not_compared == 1 else f"{self.not_compared:,} were"
         return (
-            f"Of the test instances, {self.not_compared} were compared with the training instances by name "
-            "only: the files are too large to compare what they hold."
+            f"Of the test instances, {were} compared with the training instances by name only: the files are "
+            "too large to compare what they hold."
         )
 
 

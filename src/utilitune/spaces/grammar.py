@@ -287,7 +287,8 @@ class ExpressionParser:
         name = self.spellings.get(token.text, token.text)
         count = FUNCTIONS[name].count
         if count is not None and len(arguments) != count:
-            self._fail(f"gives {token.text} {len(arguments)} values, but it takes {count}", token.column)
+            values = "1 value" if len(arguments) == 1 else f"{len(arguments)} values"
+            self._fail(f"gives {token.text} {values}, but it takes {count}", token.column)
         return Operation(name, tuple(arguments))
 
     def _atom(self) -> Operand:

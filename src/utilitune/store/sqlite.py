@@ -242,7 +242,7 @@ class RunFolder(RunFolderReader):
         if last is not None and last.runs > self._next_sequence:
             self.add_event(
                 "warning",
-                f"{last.runs - self._next_sequence} runs that had been stored are missing: the file "
+                f"{_missing(last.runs - self._next_sequence)}: the file "
                 f"{DATABASE_NAME}-wal was deleted, an older copy was restored, or the power failed. What is "
                 "left is whole, and what is missing is made again.",
             )
@@ -476,6 +476,11 @@ def _seconds(sessions: Sequence[SessionRecord]) -> float:
 def _is_empty(connection: sqlite3.Connection) -> bool:
     [(tables,)] = connection.execute("SELECT count(*) FROM sqlite_master")
     return not tables
+
+
+def _missing(runs: int) -> str:
+    """So many runs are missing, in words."""
+    return f"{runs} run{' that had been stored is' if runs == 1 else 's that had been stored are'} missing"
 
 
 def _create(connection: sqlite3.Connection, snapshot: Snapshot) -> None:

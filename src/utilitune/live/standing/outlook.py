@@ -163,10 +163,10 @@ def _reason(recent: Sequence[Progress], limits: Limits) -> str:
             "ε has not fallen lately because another configuration became the answer, of which less is "
             "proved so far."
         )
-    return (
-        f"ε has not fallen lately: {last.alive} configurations are not ruled out, and to rule out each of "
-        "them takes more and more runs."
-    )
+    left = "1 configuration is not ruled out, and to rule it out"
+    if last.alive != 1:
+        left = f"{last.alive} configurations are not ruled out, and to rule out each of them"
+    return f"ε has not fallen lately: {left} takes more and more runs."
 
 
 def _about(seconds: float) -> str:

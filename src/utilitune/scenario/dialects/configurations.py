@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.errors.outside import number_in
 from utilitune.scenario.dialects.r_tables import MISSING, split_row
+from utilitune.scenario.dialects.understanding import counted
 from utilitune.scenario.source import read_text
 from utilitune.spaces import ChoiceParameter, SpaceError
 from utilitune.targets.command import written
@@ -67,8 +68,8 @@ def read_configurations_table(
             continue
         if len(words) != len(names):
             raise ScenarioError(
-                f"the line has {len(words)} values for {len(names)} parameters; write one each, NA where a "
-                "parameter does not apply",
+                f"the line has {counted(len(words), 'value')} for {counted(len(names), 'parameter')}; "
+                "write one each, NA where a parameter does not apply",
                 path=path,
                 line=number,
             )

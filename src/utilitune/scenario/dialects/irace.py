@@ -35,6 +35,7 @@ from utilitune.scenario.dialects.understanding import (
     USUAL_QUALITY_UTILITY,
     Dialect,
     Understanding,
+    counted,
     penalised_utility,
     quality_in_words,
     smallest_captime_s,
@@ -225,7 +226,7 @@ class _IraceReader:
             )
         read = read_parameter_file(path, "irace", digits=digits, forbidden=self._forbidden())
         count = len(read.space.names)
-        self._notes.say(f"parameterFile = {path.name}", f"{count} parameter{'' if count == 1 else 's'}")
+        self._notes.say(f"parameterFile = {path.name}", counted(count, "parameter"))
         self._notes.understood.extend(read.notes)
         if digits is not None and digits == read.digits:
             self._notes.say(f"digits = {digits}", "decimal places of real numbers")
@@ -296,7 +297,7 @@ class _IraceReader:
     def _stop(self) -> StopRules:
         runs, time_s = self._values.whole("maxExperiments") or None, self._values.number("maxTime") or None
         if runs is not None:
-            self._notes.say(f"maxExperiments = {runs}", f"at most {runs} runs")
+            self._notes.say(f"maxExperiments = {runs}", f"at most {counted(runs, 'run')}")
         if time_s is not None:
             self._notes.say(f"maxTime = {time_s:.15g}", f"at most {time_s:.15g} s in runs of the program")
         return StopRules(runs=runs, cpu_time_s=time_s)
@@ -307,7 +308,7 @@ class _IraceReader:
         if parallel is None:
             return None
         count = max(1, parallel)
-        self._notes.say(f"parallel = {parallel}", f"{count} run{'' if count == 1 else 's'} at once")
+        self._notes.say(f"parallel = {parallel}", f"{counted(count, 'run')} at once")
         return count
 
     @cached_property
@@ -404,7 +405,7 @@ def _words(line: str) -> tuple[str, ...]:
 
 def _in_words(placed: PlacedInstances, role: str, directory: Path) -> str:
     """How many instances there are, and where some of them are files, which are not."""
-    count = f"{len(placed.listed.names)} {_ROLES[role]} instances"
+    count = counted(len(placed.listed.names), f"{_ROLES[role]} instance")
     if placed.listed.files:
         return count
     first = [words[0] for words in placed.in_words().values()]

@@ -30,6 +30,7 @@ from utilitune.scenario.dialects.understanding import (
     Dialect,
     Notes,
     Understanding,
+    counted,
     penalised_utility,
     quality_in_words,
     smallest_captime_s,
@@ -171,7 +172,7 @@ class _SmacReader:
     def _parameters(self) -> ParameterFile:
         read = read_parameter_file(self._base / self._value("paramfile"))
         count = len(read.space.names)
-        self._say("paramfile", f"{count} parameter{'' if count == 1 else 's'}")
+        self._say("paramfile", counted(count, "parameter"))
         self._notes.understood.extend(read.notes)
         return read
 
@@ -357,7 +358,7 @@ class _SmacReader:
         if wall_s is not None:
             self._say("wallclock_limit", f"at most {wall_s:.15g} s on the clock")
         if runs is not None:
-            self._say("runcount_limit", f"at most {runs} runs")
+            self._say("runcount_limit", f"at most {counted(runs, 'run')}")
         return StopRules(cpu_time_s=cpu_s, wall_time_s=wall_s, runs=runs)
 
     def _instances(self, key: str, role: str) -> PlacedInstances | None:
@@ -375,7 +376,7 @@ class _SmacReader:
         placed = place(entries, path, self._directory, (self._base, path.parent))
         files = "" if placed.listed.files else ", passed as written: no files"
         specifics = f", {len(placed.arguments)} with specifics" if placed.arguments else ""
-        self._say(key, f"{len(placed.listed.names)} {role} instances{specifics}{files}")
+        self._say(key, f"{counted(len(placed.listed.names), f'{role} instance')}{specifics}{files}")
         self._notes.skip_repeated(key, placed.repeated)
         return placed
 
