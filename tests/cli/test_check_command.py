@@ -63,6 +63,22 @@ def test_test_instances_that_are_training_instances_too(tmp_path: Path):
     assert "Warning: 2 of the test instances are training instances, too ('test/1 test.txt' is one)" in told
 
 
+def test_copies_within_a_list_are_told_of(tmp_path: Path):
+    toy = Toy.write(tmp_path, smallest="900ms")
+    (tmp_path / "train" / "0 copy.txt").write_text("7")
+    (tmp_path / "test" / "link.txt").symlink_to("1 test.txt")
+    told = " ".join(invoke("check", toy.scenario).stdout.split())
+    assert (
+        "Warning: 1 of the training instances holds the same as another one ('train/7 train.txt' as "
+        "'train/0 copy.txt'), so that counts more than once" in told
+    )
+    assert "Warning: 1 of the test instances holds the same as another one ('test/link.txt' as" in told
+    sample = toy.scenario.read_text().replace("[instances]", '[instances]\npopulation = "infinite"')
+    toy.scenario.write_text(sample)
+    told = " ".join(invoke("check", toy.scenario).stdout.split())
+    assert "so the list is no independent sample, on which the promise rests: list each once, or set" in told
+
+
 def test_a_largest_captime_below_the_start_up(tmp_path: Path):
     toy = Toy.write(tmp_path, smallest="1ms")
     toy.scenario.write_text(

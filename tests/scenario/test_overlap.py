@@ -10,7 +10,7 @@ import pytest
 from live.simulated_scenarios import make_scenario
 from utilitune.scenario import GeneratedInstances, ListedInstances, overlap
 from utilitune.scenario.instances import instance_source
-from utilitune.scenario.overlap import overlap_of
+from utilitune.scenario.overlap import copies_in, overlap_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,6 +71,39 @@ def test_what_was_not_compared_is_said(folder: Path, monkeypatch: pytest.MonkeyP
     found = overlap.overlap_of(scenario)
     assert found == ((), 1)
     assert "1 was compared with the training instances by name only" in found.note()
+
+
+_NAMES = ("a", "b", "link", "hard", "copy", "long", "other", "again", "gone")
+
+
+def test_copies_within_a_list(folder: Path):
+    (folder / "train" / "link").symlink_to("a")
+    (folder / "train" / "hard").hardlink_to(folder / "train" / "b")
+    (folder / "train" / "copy").write_text("one")
+    (folder / "train" / "long").write_bytes(b"x" * 9000 + b"1")
+    (folder / "train" / "other").write_bytes(b"x" * 9000 + b"2")
+    (folder / "train" / "again").write_bytes(b"x" * 9000 + b"2")
+    names = tuple(f"train/{name}" for name in _NAMES)
+    pairs = (
+        ("train/link", "train/a"),
+        ("train/hard", "train/b"),
+        ("train/copy", "train/a"),
+        ("train/again", "train/other"),
+    )
+    assert copies_in(folder, ListedInstances(names)) == (pairs, 0)
+    assert copies_in(folder, ListedInstances(("train/a", "train/a"))) == ((), 0)
+    assert copies_in(folder, ListedInstances(("a", "b", "x" * 5000), files=False)) == ((), 0)
+    assert copies_in(folder, GeneratedInstances(("make", "{output}"), "made", count=5)) == ((), 0)
+
+
+def test_large_copies_are_not_read_to_their_ends(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in "cde":
+        (folder / "train" / name).write_bytes(b"x" * 9000)
+    monkeypatch.setattr(overlap, "MOST_BYTES", 20_000)
+    names = ListedInstances(("train/a", "train/c", "train/d", "train/e"))
+    assert copies_in(folder, names) == ((), 2)
+    (folder / "train" / "f").write_text("one")
+    assert copies_in(folder, ListedInstances((*names.names, "train/f"))) == ((("train/f", "train/a"),), 2)
 
 
 def test_files_that_the_generator_of_training_has_made(folder: Path):

@@ -247,11 +247,41 @@ def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]
             f"{which}, so 'utilitune evaluate' could not tell whether an answer is better: take others for "
             + setting("instances.test")
         )
+    yield from _copies(scenario, setting)
     if scenario.test is None and not isinstance(scenario.target, RecordedSpec):
         yield (
             "there are no test instances for 'utilitune evaluate' to compare on: set "
             + setting("instances.test")
         )
+
+
+def _copies(scenario: Scenario, setting: Callable[[str], str]) -> Iterator[str]:
+    """Instances of a list that are others of it under another name."""
+    from utilitune.errors.outside import shortened
+    from utilitune.scenario.model import Population
+    from utilitune.scenario.overlap import copies_in
+
+    harm = "so that counts more than once in the mean that is promised: list each once"
+    if scenario.population is Population.INFINITE:
+        harm = (
+            "so the list is no independent sample, on which the promise rests: list each once, or set "
+            + setting('instances.population = "finite"')
+        )
+    unlike = "so an evaluation looks surer than it is: list each once"
+    for role, instances, why in (("training", scenario.training, harm), ("test", scenario.test, unlike)):
+        found = copies_in(scenario.directory, instances)
+        if found.pairs:
+            copy, first = (repr(shortened(name, 80)) for name in found.pairs[0])
+            one = len(found.pairs) == 1
+            which = (
+                f"1 of the {role} instances holds" if one else f"{len(found.pairs):,} {role} instances hold"
+            )
+            yield f"{which} the same as another one ({copy} as {first}), {why}"
+        if found.not_compared:
+            yield (
+                f"{found.not_compared:,} of the {role} instances may hold the same as another one: size and "
+                "beginning are equal, and the files are too large to compare all of them"
+            )
 
 
 def _start_up_warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]) -> Iterator[str]:

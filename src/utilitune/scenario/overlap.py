@@ -1,15 +1,16 @@
-"""Test instances that are training instances, too.
+"""Instances under two names: test instances that are training instances, too, and copies within a list.
 
-On these an answer was chosen, so it looks better there than it is, and an evaluation on them proves nothing.
-An instance is the same if it has the same name, if both names lead to the same file, or if both files hold
-the same bytes. Only files of equal size are read, and not more than `MOST_BYTES` of them in all;
-who asks is told how many were not.
+On training instances an answer was chosen, so it looks better there than it is, and an evaluation on them
+proves nothing. Copies within a list make it a worse sample than it looks. An instance is the same if it has
+the same name, if both names lead to the same file, or if both files hold the same bytes. Only files of equal
+size are read, and not more than `MOST_BYTES` of them in all; who asks is told how many were not.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from utilitune.errors.outside import is_file
@@ -17,13 +18,16 @@ from utilitune.scenario.instances import TRAINING, made_name
 from utilitune.scenario.model import ListedInstances
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from utilitune.scenario.model import GeneratedInstances, Scenario
+    from utilitune.scenario.model import GeneratedInstances, InstanceSet, Scenario
 
 MOST_BYTES = 1 << 28
 """How much of all files together is read to find the same content under two names."""
+
+_HEAD_BYTES = 4096
+"""Of files of one size as much is read first; only those that begin alike are read to their ends."""
 
 _LONGEST_NUMBER = 18
 
@@ -49,6 +53,58 @@ class Overlap(NamedTuple):
             f"Of the test instances, {were} compared with the training instances by name only: the files are "
             "too large to compare what they hold."
         )
+
+
+class Copies(NamedTuple):
+    """What a list of instances holds more than once.
+
+    Attributes:
+        pairs: Every instance that is an earlier one under another name, with that earlier one.
+        not_compared: How many have the size and the beginning of an earlier one, but were not compared to
+            their ends because too much would have had to be read.
+    """
+
+    pairs: tuple[tuple[str, str], ...] = ()
+    not_compared: int = 0
+
+
+def copies_in(directory: Path, instances: InstanceSet | None) -> Copies:
+    """Links to one file, and files that hold the same, among listed instances."""
+    if not isinstance(instances, ListedInstances):
+        return Copies()
+    firsts: dict[tuple[int, int], str] = {}
+    pairs: dict[str, str] = {}
+    by_size: defaultdict[int, list[str]] = defaultdict(list)
+    files = _files(directory, instances.distinct)
+    for name, path in files.items():
+        seen = path.stat()
+        first = firsts.setdefault((seen.st_dev, seen.st_ino), name)
+        if first == name:
+            by_size[seen.st_size].append(name)
+        else:
+            pairs[name] = first
+    left, not_compared = MOST_BYTES, 0
+    for size, names in by_size.items():
+        for alike in _grouped(names, lambda name: _digest(files[name], _HEAD_BYTES)):
+            if size > _HEAD_BYTES and size * len(alike) > left:
+                not_compared += len(alike) - 1
+                continue
+            same = [alike]
+            if size > _HEAD_BYTES:
+                left -= size * len(alike)
+                same = _grouped(alike, lambda name: _digest(files[name]))
+            pairs |= {name: group[0] for group in same for name in group[1:]}
+    return Copies(tuple((name, pairs[name]) for name in files if name in pairs), not_compared)
+
+
+def _grouped(names: Sequence[str], key: Callable[[str], bytes]) -> list[list[str]]:
+    """Those that share a key, where there are several."""
+    if len(names) == 1:
+        return []
+    groups: defaultdict[bytes, list[str]] = defaultdict(list)
+    for name in names:
+        groups[key(name)].append(name)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def overlap_of(scenario: Scenario) -> Overlap:
@@ -130,10 +186,12 @@ def _same_content(ours: Mapping[str, Path], theirs: Mapping[str, Path]) -> tuple
     return found, not_compared
 
 
-def _digest(path: Path) -> bytes:
-    """What a file holds, as a short value."""
+def _digest(path: Path, most: int | None = None) -> bytes:
+    """What a file holds, all of it or its first bytes, as a short value."""
     try:
         with path.open("rb") as stream:
+            if most is not None:
+                return hashlib.sha256(stream.read(most)).digest()
             return hashlib.file_digest(stream, "sha256").digest()
     except OSError:
         return os.fsencode(path)  # nobody can tell, so it is like no other

@@ -336,7 +336,7 @@ HEAD = "mode alpha depth extra"
     ("table", "complaint"),
     [
         (f"# none\n{HEAD}\n", "scenario.txt:5: first.txt holds no configurations"),
-        (f"{HEAD}\nfast\n", "first.txt:2: the line has 1 values for 4 parameters"),
+        (f"{HEAD}\nfast\n", "first.txt:2: the line has 1 value for 4 parameters"),
         ("mode beta\nfast 1\n", "first.txt:1: there is no parameter 'beta'"),
         ("mode mode\nfast fast\n", "first.txt:1: the parameter 'mode' stands there twice"),
         ("mode alpha depth\nfast 1 NA\n", "first.txt:1: the table has no column for the parameter 'extra'"),
