@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -142,3 +143,14 @@ def test_orders_and_choices_outside_the_matrix_are_refused():
         SMALL.take_rows([2])
     with pytest.raises(UsageError, match="between 0 and 2"):
         RuntimeMatrix(SMALL.runtimes_s, 5, SMALL.configurations, SMALL.instances, np.array([3]))
+
+
+def test_rows_with_the_same_features_and_runs_are_the_same_configuration():
+    nan = math.nan
+    runtimes_s = [[1, 2], [3, 4], [1, 2], [3, 4], [1, 2], [1, 5]]
+    features = np.array([[0.0, nan], [1.0, 2.0], [-0.0, -nan], [1.0, 2.0], [0.0, 1.0], [0.0, nan]])
+    matrix = RuntimeMatrix.from_array(runtimes_s, 100.0)
+    assert matrix.same_as().tolist() == [0, 1, 2, 3, 4, 5]
+    described = replace(matrix, features=features, feature_names=("a", "b"))
+    assert described.same_as().tolist() == [0, 1, 0, 1, 4, 5]
+    assert described.take_rows([5, 3, 2, 1, 0]).same_as().tolist() == [0, 1, 2, 1, 2]

@@ -184,3 +184,20 @@ def test_further_seeds_of_an_instance_are_columns_of_their_own():
     scenario = replace(SCENARIO, training=ListedInstances(("1", "2", "2#2") + ("2",) * 2, files=False))
     matrix = collected(fresh_store(), lambda job: SimulatedRun(1.0), GridSize(2, 5, 4.0), scenario)
     assert sorted(matrix.instances) == ["1", "2", "2#2", "2#2#", "2#3"]
+
+
+def test_a_draw_that_repeats_an_earlier_one_is_not_run_again():
+    small = {"extra": {"type": "categorical", "values": ["no", "yes"], "default": "no"}}
+    scenario = replace(SCENARIO, space=ParameterSpace.from_tables(small))
+    runs = 0
+
+    def program(job) -> SimulatedRun:  # never of the same runtime twice
+        nonlocal runs
+        runs += 1
+        return SimulatedRun(1.0 + runs / 100)
+
+    store = MemoryStore(Snapshot(scenario.snapshot(), scenario.digest()))
+    matrix = collected(store, program, GridSize(8, 3, 4.0), scenario)
+    assert matrix.shape == (8, 3)
+    assert runs == 6
+    assert len(set(matrix.same_as().tolist())) == 2

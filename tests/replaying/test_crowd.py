@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from utilitune import ProcedureSpec, Recording, read_matrix, replay
@@ -156,3 +157,21 @@ def test_workers_that_make_no_sense_are_refused(recording: Recording, workers: l
 def test_more_configurations_than_rows_are_refused(recording: Recording):
     with pytest.raises(UsageError, match="holds only 30"):
         simulate(recording, ProcedureSpec(epsilon=0.2, configurations=31))
+
+
+def test_rows_that_repeat_an_earlier_one_are_run_once():
+    few = read_matrix("synthetic:rows=5,columns=500,seed=1,cutoff_s=600")
+    rows = np.tile(np.arange(5), 8)
+    matrix = replace(
+        few,
+        runtimes_s=few.runtimes_s[rows],
+        features=np.eye(5)[rows],
+        feature_names=tuple("abcde"),
+        configurations=tuple(f"c{number}" for number in range(40)),
+    )
+    spec = ProcedureSpec(growth="adaptive", epsilon=0.3)
+    [crowd] = simulate(matrix, spec, Crowd([3]))
+    alone = replay(matrix, spec)
+    assert crowd.best == alone.best
+    assert crowd.epsilon == alone.progress.epsilon
+    assert alone.progress.configurations > 5 >= alone.progress.alive

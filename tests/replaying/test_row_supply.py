@@ -33,7 +33,7 @@ def fed(matrix: RuntimeMatrix, spec: ProcedureSpec, max_runs: int) -> tuple[Wage
     supply, _ = row_supply(recording, spec, engine, recording.evidence)
     origins = []
     add = engine.add
-    engine.add = lambda origin: (origins.append((origin, engine.frontier)), add(origin))[1]
+    engine.add = lambda origin, **same: (origins.append((origin, engine.frontier)), add(origin, **same))[1]
     while engine.progress().runs < max_runs:
         if engine.missing_configurations:
             supply.feed()
@@ -105,3 +105,45 @@ def test_without_scikit_learn_rows_come_in_order_and_the_note_says_so(monkeypatc
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     result = replay(featured_matrix(5), GROWING, utility=UTILITY, budget=Budget(max_runs=300))
     assert "pip install 'utilitune[model]'" in result.note
+
+
+def repeating_matrix(rows: int = 10, times: int = 20) -> RuntimeMatrix:
+    """Every configuration of a small space many times, as random draws from it are."""
+    few = featured_matrix(6, rows)
+    taken = np.random.default_rng(1).permutation(np.tile(np.arange(rows), times))
+    names = tuple(f"c{number}" for number in range(len(taken)))
+    return replace(few, runtimes_s=few.runtimes_s[taken], features=few.features[taken], configurations=names)
+
+
+@pytest.mark.parametrize("proposals", [0.0, 0.5])
+@pytest.mark.parametrize("growth", ["adaptive", "fixed"])
+def test_a_row_that_repeats_an_earlier_one_is_an_idle_draw(growth: str, proposals: float):
+    """It counts towards γ, and nothing is run for it: what is run is what ten configurations need."""
+    matrix = repeating_matrix()
+    spec = replace(GROWING, growth=growth, proposals=proposals, epsilon=0.2)
+    result = replay(matrix, spec, utility=UTILITY)
+    assert result.stop_reason.code == "epsilon-reached"
+    assert result.progress.alive <= 10
+    assert result.progress.configurations > 20
+    same = matrix.same_as()
+    assert len({int(same[row]) for row in np.flatnonzero(result.time_each_s)}) <= 10
+    assert "more, with the same features and the same runs: nothing was run" in result.note
+    apart = replace(matrix, features=np.arange(200.0)[:, None], feature_names=("x",))
+    separate = replay(apart, spec, utility=UTILITY)
+    assert separate.progress.runs > 1.5 * result.progress.runs
+    assert "once more" not in separate.note
+
+
+def test_a_model_does_not_propose_what_was_drawn():
+    _, supply, origins = fed(repeating_matrix(60, 5), GROWING, 1500)
+    same = Recording.of(repeating_matrix(60, 5), UTILITY).repeats
+    proposed = [row for row, (origin, _) in zip(supply.rows, origins, strict=True) if origin is Origin.MODEL]
+    for row in proposed:
+        before = supply.rows[: supply.rows.index(row)]
+        assert same[row] not in same[before]
+
+
+def test_other_procedures_run_every_row():
+    spec = ProcedureSpec("oup", delta=0.1, epsilon=0.5)
+    result = replay(repeating_matrix(), spec, utility=UTILITY, budget=Budget(max_runs=500))
+    assert "oup runs each row all the same" in result.note

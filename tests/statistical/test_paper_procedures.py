@@ -20,6 +20,7 @@ from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import SCHEDULES, listed_schedule
 from utilitune.procedures.naming import build_engine
 from utilitune.replaying.replay import drive
+from utilitune.replaying.row_supply import RowsInOrder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +82,7 @@ def search(world: World, spec: ProcedureSpec, matrix: RuntimeMatrix, utility: Ut
     engine = build_engine(
         replace(spec, captime_limit_s=world.cutoff_s), evidence, utility, configurations=matrix.rows
     )
-    drive(engine, matrix.rows, Budget())
+    drive(engine, RowsInOrder(engine, np.arange(matrix.rows)), Budget())
     return engine
 
 

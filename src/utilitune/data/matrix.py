@@ -8,7 +8,9 @@ shows. Resampling is therefore an array of indices, never a copy of the runtimes
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +133,32 @@ class RuntimeMatrix:
     def finished_share(self) -> float:
         """Share of stored runs that finished within the cutoff."""
         return float(np.count_nonzero(np.isfinite(self.runtimes_s)) / self.runtimes_s.size)
+
+    def same_as(self) -> NDArray[np.int64]:
+        """For every row the first one that is the same configuration: the same features and the same runs.
+
+        Rows without features are told apart by their names alone. So are rows of which only the features are
+        the same, as these need not say everything of a configuration.
+        """
+        first = np.arange(self.rows)
+        if self.features is None:
+            return first
+        features = np.where(np.isnan(self.features), np.nan, self.features + 0.0)  # one NaN, and one zero
+        groups: defaultdict[bytes, list[int]] = defaultdict(list)
+        for row in range(self.rows):
+            groups[features[row].tobytes()].append(row)
+        for group in groups.values():
+            known: dict[bytes, int] = {}
+            for row in group if len(group) > 1 else ():
+                first[row] = known.setdefault(self._runs_digest(row), row)
+        return first
+
+    def _runs_digest(self, row: int) -> bytes:
+        """What is recorded of the runs of a configuration, as a short value."""
+        digest = hashlib.sha256(self.runtimes_s[row].tobytes())
+        for part in () if self.solutions is None else self.solutions.of_row(row):
+            digest.update(part.tobytes())
+        return digest.digest()
 
     def resample(self, count: int, seed: int) -> RuntimeMatrix:
         """The same runs with an instance order of `count` draws with replacement.

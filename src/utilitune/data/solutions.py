@@ -16,7 +16,7 @@ import numpy as np
 from utilitune.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -82,6 +82,15 @@ class RecordedSolutions:
         """Where the points of a run lie."""
         first = int(self.first[row, column])
         return slice(first, first + int(self.count[row, column]))
+
+    def of_row(self, row: int) -> Iterator[NDArray[Any]]:
+        """What the runs of one configuration have found, wherever their points lie."""
+        first, count = self.first[row], self.count[row]
+        yield count
+        yield self.failed[row]
+        points = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+        for name in _OF_POINTS:
+            yield getattr(self, name)[points]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Plain arrays to be written down, from which `from_arrays` restores it."""

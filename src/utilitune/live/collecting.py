@@ -28,6 +28,7 @@ from utilitune.live.grid import Grid, complete
 from utilitune.live.standing.card import counted
 from utilitune.live.supply import ConfigurationSupply
 from utilitune.live.task import Task
+from utilitune.spaces import Assignment
 from utilitune.spaces.space import INACTIVE
 from utilitune.store import ConfigurationRecord, StoredOrigin, open_run_folder
 from utilitune.utility import format_duration
@@ -147,9 +148,16 @@ def collect_into(
     instances = task.training
     _check_instances(size, instances)
     records = _configurations(scenario, size.configurations)
-    pairs = [(record.index, position) for position in range(size.instances) for record in records]
+    firsts: dict[Assignment, int] = {}
+    same = [firsts.setdefault(Assignment(record.assignment), record.index) for record in records]
+    pairs = [(number, position) for position in range(size.instances) for number in firsts.values()]
     grid = Grid(task, instances, records, size.captime_s, size.budget)
-    outcomes = complete(grid, pairs, store, backend, on_run)
+    made = complete(grid, pairs, store, backend, on_run)
+    outcomes = {
+        (record.index, position): made[same[record.index], position]
+        for position in range(size.instances)
+        for record in records
+    }
     names = _column_names([instances.name(position) for position in range(size.instances)])
     encoded = scenario.space.encode([record.assignment for record in records])
     return RuntimeMatrix(

@@ -19,11 +19,12 @@ from utilitune.errors import UsageError, did_you_mean
 from utilitune.execution.backend import Job, RunLimits
 from utilitune.execution.simulated import SimulatedRun
 from utilitune.execution.simulated_cluster import Conditions, SimulatedCluster
-from utilitune.procedures.engine import BegunRun, Halt, Origin, PauseAt
+from utilitune.procedures.engine import BegunRun, Halt, PauseAt
 from utilitune.procedures.evidence import LiveEvidence
 from utilitune.procedures.looking_ahead import LookAhead
 from utilitune.procedures.naming import ProcedureSpec, build_engine, warm_up
 from utilitune.replaying.recording import Recording
+from utilitune.replaying.row_supply import RowsInOrder
 from utilitune.targets.base import Command, Ending
 
 if TYPE_CHECKING:
@@ -210,6 +211,7 @@ class _Simulation:
         self._engine: Engine = build_engine(
             spec, self._evidence, recording.utility, configurations=spec.set_size()
         )
+        self._supply = RowsInOrder(self._engine, recording.repeats)
         self._look_ahead = LookAhead(self._engine, self._evidence, place.guesses)
         self._cluster = SimulatedCluster(place.workers, self._behaves, place.conditions)
         self._begun = _BegunJobs(self._cluster)
@@ -254,8 +256,7 @@ class _Simulation:
         if halt is Halt.DONE:
             return engine.stop_reason()
         if halt is Halt.NEEDS_CONFIGURATIONS:
-            for _ in range(min(engine.missing_configurations, self._recording.matrix.rows - engine.added)):
-                engine.add(Origin.RANDOM)
+            self._supply.feed()
             if engine.missing_configurations:
                 engine.no_more()
             return None

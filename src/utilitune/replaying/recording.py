@@ -148,6 +148,13 @@ class Recording:
         evidence = self.evidence.arranged(drawn[rows], columns.columns)
         return replace(self, matrix=columns, rows=rows, evidence=evidence, random_rows=False)
 
+    @property
+    def repeats(self) -> NDArray[np.int64]:
+        """For every configuration, in the order in which they are drawn, the first one that is the same."""
+        same = self.matrix.same_as()[self.rows]
+        _, first, which = np.unique(same, return_index=True, return_inverse=True)
+        return np.asarray(first[which], np.int64)
+
     def condition(self, *, growing: bool) -> str:
         """What a promise rests on where an order was taken as it is stored; nothing where it was not.
 

@@ -23,10 +23,10 @@ from utilitune.domain import (
 from utilitune.domain.stopping import Budget, interrupted, next_point
 from utilitune.errors import UsageError
 from utilitune.live.standing.card import compared, html_table, line, spent
-from utilitune.procedures.engine import Halt, Origin, PauseAt
+from utilitune.procedures.engine import Halt, PauseAt
 from utilitune.procedures.naming import ProcedureSpec, build_engine
 from utilitune.replaying.recording import Recording
-from utilitune.replaying.row_supply import RowSupply, row_supply
+from utilitune.replaying.row_supply import RowsInOrder, RowSupply, row_supply
 from utilitune.rivals.rival import POINTS_PER_DECADE, Rival, RivalStanding, play_rival
 from utilitune.scenario.model import usual_smallest_captime_s
 
@@ -211,9 +211,10 @@ def replay(
         spec = _on_solutions(spec, recording.judged)
     evidence, utility_left = recording.played_by(spec.name)
     engine = build_engine(spec, evidence, utility_left, configurations=size)
-    supply, why_none = row_supply(recording, spec, engine, evidence)
-    points, stop = drive(engine, supply or matrix.rows, budget or Budget(), on_progress)
-    rows = recording.rows if supply is None else recording.rows[supply.rows]
+    proposing, why_none = row_supply(recording, spec, engine, evidence)
+    supply = proposing or RowsInOrder(engine, recording.repeats)
+    points, stop = drive(engine, supply, budget or Budget(), on_progress)
+    rows = recording.rows if proposing is None else recording.rows[proposing.rows]
     points = [_at_row(point, rows) for point in points]
     phases = tuple(_at_row(phase, rows) for phase in engine.phases)
     final = points[-1]
@@ -228,13 +229,24 @@ def replay(
         trajectory=tuple(points),
         time_each_s=_time_each_s(engine, rows, matrix.rows),
         wall_s=time.perf_counter() - started,
-        note=f"{why_none} {engine.captime_note().strip()}".strip(),
+        note=" ".join(filter(None, [why_none, _repeats_note(supply, spec), engine.captime_note().strip()])),
         population=spec.population,
         condition=rests_on,
         last_phase=phases[-1].proved_more(promise, matrix.configurations[phases[-1].best_index])
         if phases
         else "",
     )
+
+
+def _repeats_note(supply: RowSupply | RowsInOrder, spec: ProcedureSpec) -> str:
+    """What was made of rows that are the same configuration as an earlier one."""
+    if not supply.repeated:
+        return ""
+    rows = "1 row is" if supply.repeated == 1 else f"{supply.repeated:,} rows are"
+    ran = (
+        "nothing was run for it again" if spec.name == "wager" else f"{spec.name} runs each row all the same"
+    )
+    return f"{rows} an earlier one once more, with the same features and the same runs: {ran}."
 
 
 def _on_solutions(specification: ProcedureSpec, judged: JudgedRuns) -> ProcedureSpec:
@@ -308,7 +320,7 @@ def _time_each_s(engine: Engine, rows: NDArray[np.int64], count: int) -> tuple[f
 
 def drive(
     engine: Engine,
-    rows: int | RowSupply,
+    rows: RowSupply | RowsInOrder,
     budget: Budget,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> tuple[list[Progress], StopReason]:
@@ -316,7 +328,7 @@ def drive(
 
     Args:
         engine: The procedure.
-        rows: How many rows there are, taken in their order; or who decides which one is next.
+        rows: Who decides which row is next.
         budget: When to end although the procedure could go on.
         on_progress: Called now and then with where the procedure stands.
     """
@@ -341,7 +353,7 @@ def drive(
 
 
 def _step(
-    engine: Engine, here: Progress, rows: int | RowSupply, budget: Budget, checkpoint_s: float
+    engine: Engine, here: Progress, rows: RowSupply | RowsInOrder, budget: Budget, checkpoint_s: float
 ) -> StopReason | None:
     """One call of the engine and what its answer asks for; the reason if that ends the replay."""
     spent = budget.spent(here.total_time_s, here.runs)
@@ -359,11 +371,7 @@ def _step(
     if halt is Halt.NEEDS_RUNS:
         raise UsageError("the recorded data does not hold a run that the procedure needs")
     if halt is Halt.NEEDS_CONFIGURATIONS:
-        if isinstance(rows, RowSupply):
-            rows.feed()
-        else:
-            for _ in range(min(engine.missing_configurations, rows - engine.added)):
-                engine.add(Origin.RANDOM)
+        rows.feed()
         if engine.missing_configurations:
             engine.no_more()
     return None
