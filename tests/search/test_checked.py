@@ -205,6 +205,19 @@ def test_one_that_never_counts_its_seconds_is_found_out():
         assert searcher.spent_s
 
 
+def test_seconds_spent_do_not_fall():
+    """A search that sets them back gets the time of the proof as well."""
+    own = Mine()
+    searcher = checked(own)
+    own.spent_s = 6.0
+    assert searcher.spent_s == 6.0
+    own.spent_s = 6.0 - 1e-12  # the same runs, added up in another order
+    assert searcher.spent_s < 6.0
+    own.spent_s = 2.0
+    with pytest.raises(ScenarioError, match=r"must not take seconds away .* was 6, and is now 2"):
+        assert searcher.spent_s
+
+
 def test_only_who_takes_offers_gets_some():
     """Asked as the protocol asks: not every Python looks behind __getattr__."""
     own: Any = Mine()

@@ -115,7 +115,7 @@ class Searcher(Protocol):
 
     @property
     def spent_s(self) -> float:
-        """Seconds of the runs it has looked at."""
+        """Seconds of the runs it has looked at; they never become fewer."""
         ...
 
     def wanted(self, count: int) -> list[WantedRun]:

@@ -1,7 +1,8 @@
 """A searcher that somebody else has written: what it says is checked before anybody relies on it.
 
 What goes wrong in it ends the run with one sentence that names the class and the line. Without these checks
-some mistakes would be silent: a search that never counts its seconds keeps the proof from ever beginning.
+some mistakes would be silent: a search that never counts its seconds keeps the proof from ever beginning, and
+one that takes some of them away gets more than its share.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 UNCOUNTED = 100
 """After so many runs per worker a searcher has counted the seconds of some, if it counts any."""
+
+_JUST_BELOW = 1.0 - 1e-9
+"""A sum of seconds that is taken in another order may differ by so little."""
 
 _METHODS = ("wanted", "tell", "nominee")
 _FIELDS = 3
@@ -73,7 +77,7 @@ class CheckedSearcher:
         self._task = task
         self._candidates: list[Assignment] = []
         self._told: set[WantedRun] = set()
-        self._told_s = 0.0
+        self._told_s = self._spent_s = 0.0
         self._until_s = math.inf
         for method in _METHODS:
             if not callable(getattr(own, method, None)):
@@ -123,6 +127,12 @@ class CheckedSearcher:
                 f"must add the seconds of the runs it has looked at to spent_s; that is still 0 after "
                 f"{len(self._told)} runs"
             )
+        if float(spent_s) < self._spent_s * _JUST_BELOW:
+            self._refuse(
+                f"must not take seconds away from spent_s; that was {self._spent_s:g}, and is now "
+                f"{float(spent_s):g}"
+            )
+        self._spent_s = max(self._spent_s, float(spent_s))
         return float(spent_s)
 
     def wanted(self, count: int) -> list[WantedRun]:

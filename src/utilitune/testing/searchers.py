@@ -139,6 +139,7 @@ class SearcherSuite(Suite):
         generator = np.random.default_rng(chance)
         under_way: dict[WantedRun, None] = {}
         told: set[WantedRun] = set()
+        spent_s = 0.0
         for _ in range(runs):
             wanted = searcher.wanted(task.workers + len(under_way))
             for run in wanted:
@@ -154,6 +155,8 @@ class SearcherSuite(Suite):
             told.add(ended)
             looked_at = ended._replace(captime_s=LARGEST_CAPTIME_S) if watched_longer else ended
             searcher.tell(ended, _seen(program, searcher, looked_at))
+            expect(searcher.spent_s >= spent_s * (1.0 - 1e-9), "it takes seconds away from spent_s")
+            spent_s = searcher.spent_s
         return searcher
 
 
