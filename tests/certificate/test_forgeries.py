@@ -23,6 +23,8 @@ from certificate.certified_runs import (
 )
 from live.simulated_scenarios import runtime_s
 from utilitune.certificate import betting, verify
+from utilitune.certificate.drawing import TRIED_FIRST
+from utilitune.live import reusing
 from utilitune.live.supply import RandomDraws
 from utilitune.scenario import Population
 from utilitune.scenario.model import SearchRules, StopRules
@@ -410,7 +412,30 @@ def test_given_configurations_are_those_that_were_settled(with_given):
     assert not verify(resealed(with_given, given=with_given["given"][:2])).valid
 
 
-@pytest.mark.parametrize("condition", ["", "It holds."])
+def test_the_checker_looks_for_the_sentence_that_is_written():
+    """It imports nothing of what writes certificates, so it has the sentence once more."""
+    assert TRIED_FIRST == reusing._LISTED
+
+
+@pytest.mark.parametrize(
+    "others", ["{}", "This uses runs of x: it holds if y. {}", "{} The program was changed."]
+)
+def test_the_sentence_may_stand_among_others(with_given, others):
+    stated = sentence_of(with_given, condition=others.format(TRIED_FIRST))
+    assert verify(resealed(with_given, promise=stated)).valid
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "",
+        "It holds.",
+        "The configurations to try first do not matter.",
+        "This uses runs of configurations to try first: it holds.",
+        f"Nobody says: {TRIED_FIRST}",
+        TRIED_FIRST.replace("were not", "were"),
+    ],
+)
 def test_a_promise_with_given_configurations_says_so(with_given, condition):
     forged = resealed(with_given, promise=sentence_of(with_given, condition=condition))
     assert "does not say that it rests on how they were chosen" in verify(forged).reason

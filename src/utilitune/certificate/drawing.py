@@ -23,8 +23,8 @@ _DRAWN_TOGETHER = 32
 _STREAM, _STREAM_OF_LISTS = 1, 4
 _ORIGINS = frozenset({"default", "user", "random", "model", "nominee"})
 _GIVEN = frozenset({"default", "user"})
-_TRIED_FIRST = "configurations to try first"
-"""Every condition that is stated because of given configurations has these words."""
+TRIED_FIRST = "It holds if the configurations to try first were not chosen by runs on these very instances."
+"""What a promise says where configurations were given, as a sentence of its own."""
 
 
 def check_draws(content: Mapping[str, Any], space: ParameterSpace) -> str:
@@ -87,8 +87,9 @@ def _check_given(given: Sequence[Mapping[str, Any]], settled: Any, *, complete: 
 def check_condition(content: Mapping[str, Any]) -> None:
     """A promise with given configurations beside the default says that it rests on how they were chosen."""
     beside = [each for each in content["configurations"] if each["origin"] == "user"]
+    sentences = f". {content['promise']['condition']} "
     require(
-        not beside or _TRIED_FIRST in content["promise"]["condition"],
+        not beside or f". {TRIED_FIRST} " in sentences,
         "configurations were given, but the promise does not say that it rests on how they were chosen",
     )
 
