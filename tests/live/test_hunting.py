@@ -19,8 +19,10 @@ from utilitune.procedures.evidence import LiveEvidence
 from utilitune.rivals.packages import Smac
 from utilitune.scenario import read_scenario
 from utilitune.scenario.model import SearchRules
-from utilitune.search.base import WantedRun
-from utilitune.spaces import Assignment
+from utilitune.search.base import SearchTask, WantedRun
+from utilitune.search.racing import RacingSearch
+from utilitune.search.suggesting import RandomSuggester
+from utilitune.spaces import Assignment, ParameterSpace
 
 SEARCHER = """
 class Draws:
@@ -103,6 +105,20 @@ def test_runs_that_were_overtaken_have_shaped_what_follows():
         hunt.hear(Ended(RunRequest(0, position, 1.0), RunOutcome(RunStatus.FINISHED, 0.5)))
         assert hunt.go_on() == ()
         assert hunt.frontier == frontier
+
+
+def test_a_run_counts_as_looked_at_when_it_is_its_turn():
+    """Which runs are told first depends on the machine; what is proved of them must not."""
+    space = ParameterSpace.from_tables({"x": {"type": "float", "range": [0.0, 1.0], "default": 0.5}})
+    utility = utilitune.parse_utility("uniform(k0=1)")
+    search = RacingSearch(SearchTask(space, utility, 40, 2.0, workers=4), RandomSuggester())
+    hunt = Hunt(search, LiveEvidence(utility, 40), workers=4)
+    hunt.number(space.default(), 0)
+    for position, counting in ((2, []), (0, [0]), (3, []), (1, [1, 2, 3])):
+        hunt.hear(Ended(RunRequest(0, position, 2.0), RunOutcome(RunStatus.FINISHED, 0.5)))
+        hunt.go_on()
+        looks = hunt.new_looks()
+        assert [(each.number, each.position) for each in looks] == [(0, each) for each in counting]
 
 
 def test_a_lead_is_told_in_standard_errors_on_shared_instances():

@@ -58,6 +58,25 @@ def test_given_configurations_are_raced_first():
     assert tuple(search.candidates[1:4]) == given
 
 
+@pytest.mark.parametrize("until_s", [60.0, 900.0])
+def test_what_it_has_looked_at_does_not_depend_on_which_runs_end_first(until_s: float):
+    """It is told of many runs at once, and lets them count in the order of its jobs."""
+    found = []
+    for order in (np.random.default_rng(1), np.random.default_rng(2), None):
+        search = search_for(workers=6)
+        search.until_s = until_s
+        while search.spent_s < until_s and (wanted := search.wanted(12)):
+            run = wanted[0 if order is None else int(order.integers(len(wanted)))]
+            time_s = improvable(search.candidates[run.candidate], run.position)
+            ends = time_s < run.captime_s
+            worth = float(UTILITY(time_s if ends else math.inf))
+            search.tell(run, Seen(time_s if ends else math.inf, time_s if ends else run.captime_s, worth))
+        found.append((search.spent_s, search.new_looks()))
+        assert not search.new_looks(), "each is said once"
+    assert found[0][1]
+    assert found[0] == found[1] == found[2]
+
+
 def test_what_is_offered_is_raced_next_and_once():
     search = search_for()
     play(search, improvable, 60)

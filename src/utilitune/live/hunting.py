@@ -85,7 +85,7 @@ class Hunt:
         self._numbers: dict[Assignment, int] = {}
         self._assignments: dict[int, Assignment] = {}
         self._frontier = 0
-        self._looks: list[Look] = []
+        self._looks: list[WantedRun] = []
 
     @property
     def spent_s(self) -> float:
@@ -118,9 +118,16 @@ class Hunt:
             self._searcher.offer(assignment)
 
     def new_looks(self) -> list[Look]:
-        """What the searcher has looked at since this was asked before."""
+        """What the searcher has looked at since this was asked before.
+
+        Our own search says so itself. It is told of a run as soon as it has ended, but lets it count when it
+        is its turn; what it was told would depend on which runs were quicker than others. Nobody else says
+        more than that they were told.
+        """
         looks, self._looks = self._looks, []
-        return looks
+        if isinstance(self._searcher, RacingSearch):
+            looks = self._searcher.new_looks()
+        return [Look(self._numbers[self._candidate(run)], run.position, run.captime_s) for run in looks]
 
     def hear(self, run: Ended) -> None:
         """Take in a run that has ended."""
@@ -210,7 +217,7 @@ class Hunt:
             shaping = [run] if isinstance(self._searcher, RacingSearch) else wanted[: place + 1]
             self._frontier = max(self._frontier, *(each.position + 1 for each in shaping))
             told.add(run)
-            self._looks.append(Look(self._numbers[self._candidate(run)], run.position, run.captime_s))
+            self._looks.append(run)
             self._searcher.tell(run, seen)
         return None
 

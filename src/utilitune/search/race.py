@@ -54,6 +54,7 @@ class Race:
         over: Whether it is decided.
         won: Whether the candidate was better on all positions at the full captime.
         results: What the candidate showed, by position.
+        captimes_s: Up to which captime its runs were looked at, by position; those of earlier jobs left out.
         differences: Worth of the candidate minus that of the rival, by position.
         spent_s: Seconds in the runs that were looked at.
     """
@@ -73,6 +74,7 @@ class Race:
         self.positions = list(positions)
         self.over = self.won = False
         self.results: dict[int, Result] = {}
+        self.captimes_s: dict[int, float] = {}
         self.differences: dict[int, float] = {}
         self.spent_s = 0.0
         self._before = dict(track.pool.looked_at[candidate])
@@ -166,6 +168,7 @@ class Race:
             self._needed = WantedRun(self.candidate, position, captime_s)
         else:
             self.spent_s += result.time_s
+            self.captimes_s[position] = captime_s
         return result
 
     def _note(self, position: int, result: Result) -> None:

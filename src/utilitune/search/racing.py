@@ -46,6 +46,7 @@ class Duty:
         self.over = False
         self.spent_s = 0.0
         self.results: dict[int, Result] = {}
+        self.captimes_s = {position: captime_s}
         self._pool = pool
         self._captime_s = captime_s
 
@@ -99,6 +100,7 @@ class RacingSearch:
         self._exhausted = False
         self._squares, self._degrees = 0.0, 0
         self._finalists: dict[int, None] = {}
+        self._looks: list[WantedRun] = []
         self._begin()
 
     # -- the seam --------------------------------------------------------------------------------------
@@ -141,6 +143,15 @@ class RacingSearch:
         """Race a configuration that others have found before any new suggestion."""
         if assignment != self.candidates[self.incumbent] and assignment not in self._given:
             self._given.append(assignment)
+
+    def new_looks(self) -> list[WantedRun]:
+        """The runs that it has looked at since this was asked before.
+
+        It is told of runs in the order in which they end, but looks at them in the order of its jobs, and
+        waits at `until_s`. So this does not depend on which of them ended first.
+        """
+        looks, self._looks = self._looks, []
+        return looks
 
     def nominee(self) -> int:
         """The incumbent if its runs beside those of the default put it clearly ahead, else the default."""
@@ -207,6 +218,7 @@ class RacingSearch:
 
     def _keep(self, job: Race | Duty) -> None:
         """What a job has looked at becomes known to all; a run that told more before stays."""
+        self._looks += [WantedRun(job.candidate, *each) for each in job.captimes_s.items()]
         kept = self.pool.looked_at[job.candidate]
         for position, result in job.results.items():
             before = kept.get(position)

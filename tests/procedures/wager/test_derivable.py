@@ -287,7 +287,7 @@ class Theory:
             return
         if self.game.mode == "announced":
             n, part = self._announced_draws(), 0.1
-            n = have if self.game.closed else n
+            n = min(n, have) if self.game.closed else n
             yield n, 1 - (0.9 * delta / 2) ** (1 / n)
         n = math.ceil(math.log(delta / 2 * 10 / 110) / math.log(0.5))
         for p in range(1, 12):
