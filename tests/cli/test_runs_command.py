@@ -54,6 +54,21 @@ def test_the_table_names_instances_and_says_what_it_leaves_out(folder: Path):
     assert "There are no such runs" in invoke("runs", folder, "--status", "memout").stdout
 
 
+@pytest.mark.parametrize("width", [40, 60, 100])
+def test_a_narrow_terminal_shows_instances_and_says_what_it_leaves_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, width: int
+):
+    """At 60 columns the instances had no room at all, and at 40 neither had the number of a run."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = invoke("runs", folder, "--limit", "2").stdout
+    assert max(map(len, shown.splitlines())) <= width
+    assert "instance" in shown
+    assert "train.txt" in shown
+    assert "finished" in shown
+    assert "…" not in shown
+    assert ("There is no room for memory" in shown) is (width < 100)
+
+
 def test_mistakes(folder: Path):
     with pytest.raises(UsageError, match="did you mean 'crashed'"):
         invoke("runs", folder, "--status", "crash")

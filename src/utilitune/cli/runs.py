@@ -17,6 +17,15 @@ Row = dict[str, Any]
 _USUAL_LIMIT = 50
 _LONGEST_DETAIL = 80
 
+_FOLDED = {"instance": 3, "detail": 4}
+"""The columns whose texts take several lines, with their shares of the room that is left."""
+
+_FEWEST = 12
+"""The room that such a column needs."""
+
+_LEFT_OUT = ("memory", "exit", "captime", "detail", "of", "runtime")
+"""What is left out in a narrow terminal, the first one first."""
+
 
 def runs(
     folder: RunPlace,
@@ -104,23 +113,43 @@ def _print_table(rows: list[Row], found: int) -> None:
     if not rows:
         console.print("There are no such runs.")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
-    table.add_column("run", justify="right", no_wrap=True)
-    table.add_column("of", justify="right", no_wrap=True)
-    table.add_column("instance", overflow="fold", ratio=3)
-    table.add_column("status", no_wrap=True)
     solutions = any(row["quality"] is not None for row in rows)
-    for name in ("runtime", "captime", *(["quality"] if solutions else []), "memory", "exit"):
-        table.add_column(name, justify="right", no_wrap=True)
     detailed = any(row["detail"] for row in rows)
-    if detailed:
-        table.add_column("detail", overflow="fold", ratio=4)
-    for row in rows:
-        cells = _cells(row, solutions=solutions)
-        table.add_row(*(cells if detailed else cells[:-1]))
+    quality = ["quality"] if solutions else []
+    names = ["run", "of", "instance", "status", "runtime", "captime", *quality, "memory", "exit", "detail"]
+    cells = [dict(zip(names, _cells(row, solutions=solutions), strict=True)) for row in rows]
+    wanted = [name for name in names if detailed or name != "detail"]
+    shown = _fitting(wanted, cells, console.width)
+    table = Table(box=None, header_style="bold", pad_edge=False, expand=True)
+    for name in shown:
+        if name in _FOLDED:
+            table.add_column(name, overflow="fold", ratio=_FOLDED[name])
+        else:
+            table.add_column(name, justify="left" if name == "status" else "right", overflow="fold")
+    for row_cells in cells:
+        table.add_row(*(row_cells[name] for name in shown))
     console.print(table)
+    left_out = [name for name in _LEFT_OUT if name in wanted and name not in shown]
+    if left_out:
+        hidden = " and ".join(filter(None, [", ".join(left_out[:-1]), left_out[-1]]))
+        console.print(f"There is no room for {hidden}: widen the terminal, or take --csv.")
     if len(rows) < found:
         console.print(f"The latest {len(rows):,} of {found:,} runs; --limit 0 shows all.")
+
+
+def _fitting(names: list[str], cells: list[dict[str, str]], width: int) -> list[str]:
+    """The columns for which a terminal has room; those that say least are left out first."""
+    needed = {
+        name: _FEWEST if name in _FOLDED else max(len(each[name]) for each in [*cells, {name: name}])
+        for name in names
+    }
+    shown = list(names)
+    for name in _LEFT_OUT:
+        if sum(needed[each] + 2 for each in shown) <= width:
+            break
+        if name in shown:
+            shown.remove(name)
+    return shown
 
 
 def _cells(row: Mapping[str, Any], *, solutions: bool) -> list[str]:
