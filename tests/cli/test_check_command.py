@@ -186,6 +186,7 @@ def test_a_wrapper_that_hides_its_solver_is_told_of_with_what_to_do(tmp_path: Pa
     told = " ".join(invoke("check", toy.scenario).stdout.split())
     assert "by the wrapper's own account, and are the same for every configuration" in told
     assert "a tiny ε then proves little" in told
+    assert "The wrapper reported" not in told
     assert "target.reported_runtime = true" in told
     toy.scenario.write_text(text.replace('"smac"', '"smac"\nreported_runtime = true'))
     assert "proves little" not in invoke("check", toy.scenario).stdout

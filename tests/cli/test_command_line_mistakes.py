@@ -45,6 +45,17 @@ from utilitune.cli import main
             "'utilitune run' has no option '--scenari'; write the scenario without --scenari",
         ),
         ("run x --hlep", "'utilitune run' has no option '--hlep'; did you mean '--help'?"),
+        (
+            "run x --delta 0.1",
+            "'utilitune run' has no option '--delta'; set delta under [promise] in the scenario",
+        ),
+        ("check x --seed 3", "'utilitune check' has no option '--seed'; set seed in the scenario"),
+        (
+            "run x --resume",
+            "'utilitune run' has no option '--resume'; the same command goes on with a run that was begun",
+        ),
+        ("run x --verbose", "'utilitune run' has no option '--verbose'; see 'utilitune run --help'"),
+        ("run x --walltime 3", "'utilitune run' has no option '--walltime'; did you mean '--max-wall-time'?"),
         ("run x -z", "'utilitune run' has no option '-z'; see 'utilitune run --help'"),
         (
             "run x --max-time 10s --max-time=20s",

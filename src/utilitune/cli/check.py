@@ -210,13 +210,14 @@ def _warnings(scenario: Scenario, trial: CheckRun, setting: Callable[[str], str]
     from utilitune.scenario.overlap import overlap_of
     from utilitune.utility import format_duration
 
-    if trial.disagreement:
+    hidden = [] if scenario.quality is not None else list(_hidden_solver(scenario, trial, setting))
+    if trial.disagreement and not hidden:  # else the same is said of the same two times
         yield trial.disagreement
     if trial.rejected:
         yield "the wrapper rejects the default configuration (Inf), so this run shows nothing about others"
     if scenario.quality is None:
         yield from _start_up_warnings(scenario, trial, setting)
-        yield from _hidden_solver(scenario, trial, setting)
+        yield from hidden
     stopped_early = scenario.quality is None or trial.captime_s < scenario.limit_s
     if trial.outcome.status is RunStatus.TIMEOUT and stopped_early:
         yield (

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 Misunderstood = cast("type[typer.BadParameter]", typer.BadParameter.__base__)
 """What click raises for a command line it does not understand: the base of a bad parameter."""
 
+_NO_OPTIONS = {
+    "--delta": "set delta under [promise] in the scenario",
+    "--seed": "set seed in the scenario",
+    "--utility": "set utility in the scenario",
+    "--captime": "set largest_captime under [limits] in the scenario",
+    "--resume": "the same command goes on with a run that was begun",
+}
+"""What to do where a command on a scenario is given an option that it might be expected to have."""
+
 _EXTRA = re.compile(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", re.DOTALL)
 
 
@@ -55,11 +64,16 @@ def _meant(unknown: str, context: Any) -> str:  # noqa: ANN401 - click's own typ
     parameters = context.command.get_params(context) if context else []
     options = [name for each in parameters for name in (*each.opts, *each.secondary_opts) if _is_option(name)]
     arguments = {f"--{name}": name for each in parameters for name in each.opts if not _is_option(name)}
-    near = get_close_matches(unknown, [*options, *arguments], n=1)
+    if "--scenario" in arguments and unknown in _NO_OPTIONS:
+        return _NO_OPTIONS[unknown]
+    names = {name.lstrip("-"): name for name in (*arguments, *options)}
+    near = get_close_matches(unknown.lstrip("-"), names, n=1)  # dashes are alike in all of them
     if not near:
         return ""
-    argument = arguments.get(near[0])
-    return f"write the {argument} without {unknown}" if argument else f"did you mean {near[0]!r}?"
+    name = names[near[0]]
+    return (
+        f"write the {arguments[name]} without {unknown}" if name in arguments else f"did you mean {name!r}?"
+    )
 
 
 def _is_option(name: str) -> bool:
