@@ -70,7 +70,7 @@ def test_copies_within_a_list_are_told_of(tmp_path: Path):
     told = " ".join(invoke("check", toy.scenario).stdout.split())
     assert (
         "Warning: 1 of the training instances holds the same as another one ('train/7 train.txt' as "
-        "'train/0 copy.txt'), so that counts more than once" in told
+        "'train/0 copy.txt'), so the same instance counts more than once" in told
     )
     assert "Warning: 1 of the test instances holds the same as another one ('test/link.txt' as" in told
     sample = toy.scenario.read_text().replace("[instances]", '[instances]\npopulation = "infinite"')

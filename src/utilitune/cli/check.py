@@ -262,7 +262,7 @@ def _copies(scenario: Scenario, setting: Callable[[str], str]) -> Iterator[str]:
     from utilitune.scenario.model import Population
     from utilitune.scenario.overlap import copies_in
 
-    harm = "so that counts more than once in the mean that is promised: list each once"
+    harm = "so the same instance counts more than once in the mean that is promised: list each once"
     if scenario.population is Population.INFINITE:
         harm = (
             "so the list is no independent sample, on which the promise rests: list each once, or set "
