@@ -29,6 +29,14 @@ def test_a_utility_is_drawn_tabled_and_said():
     )
 
 
+def test_a_picture_that_a_terminal_has_no_room_for_is_left_out(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    text = shown("uniform(k0=60)")
+    assert "█" not in text
+    assert "└" not in text
+    assert "an answer after" in text
+
+
 def test_without_one_all_are_listed():
     text = shown()
     assert "log-laplace(k0=60, alpha=1)" in text

@@ -28,7 +28,7 @@ from utilitune.certificate.content import (
     digest_of,
 )
 from utilitune.certificate.drawing import check_condition, check_draws
-from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
+from utilitune.certificate.facts import Facts, RefutedError, counted, number, require, whole
 from utilitune.domain import Promise, probability_kept, rounded_up
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import is_file
@@ -118,7 +118,8 @@ def _steps(content: Mapping[str, Any], commitment: str | None, files: Path | Non
     yield check_draws(content, space)
     keys = [_key(space, each["values"], place) for place, each in enumerate(content["configurations"])]
     facts = Facts(content, keys, space.size)
-    yield f"{len(content['runs']['position'])} runs, each of a configuration and an instance that exist"
+    runs = counted(len(content["runs"]["position"]), "run")
+    yield f"{runs}, each of a configuration and an instance that exist"
     yield _check_rules(facts, content["rules"])
     yield _check_shares(facts)
     claim = _check_claim(facts, content)
@@ -172,7 +173,7 @@ def _check_instances(content: Mapping[str, Any]) -> str:
     once = content["population"] == "finite" or len(seen) == len(listed)
     require(once, "a sample of instances holds one of them twice")
     require(set(instances["contents"]) <= set(listed) or len(instances["contents"]) == 1, "unknown files")
-    return f"{len(order)} instances in the order that follows from the seed"
+    return f"{counted(len(order), 'instance')} in the order that follows from the seed"
 
 
 def _check_contents(contents: Mapping[str, str], folder: Path) -> str:
@@ -186,7 +187,7 @@ def _check_contents(contents: Mapping[str, str], folder: Path) -> str:
         require(found == digest, f"the instance {name!r} is not the one that was run")
     if not contents:
         return "no file of an instance was compared: the certificate holds the content of none"
-    return f"{len(contents)} files with the content that was run"
+    return f"{counted(len(contents), 'file')} with the content that was run"
 
 
 def _key(space: ParameterSpace, values: Mapping[str, Any], place: int) -> Assignment:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utilitune.certificate.content import WITHOUT_GIVEN
-from utilitune.certificate.facts import require
+from utilitune.certificate.facts import counted, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -59,10 +59,11 @@ def check_draws(content: Mapping[str, Any], space: ParameterSpace) -> str:
         require(
             claimed == real, f"random draw {place} is not the one that follows from the seed and the space"
         )
-    found = f"{len(drawn)} random draws as they follow from the seed and the space"
+    follow = "it follows" if len(drawn) == 1 else "they follow"
+    found = f"{counted(len(drawn), 'random draw')} as {follow} from the seed and the space"
     if settled:
-        return f"{len(given)} given configurations as they were settled, and {found}, none left out"
-    return f"{found}, none left out behind the {len(given)} given configurations"
+        return f"{counted(len(given), 'given configuration')} as settled, and {found}, none left out"
+    return f"{found}, none left out behind the {counted(len(given), 'given configuration')}"
 
 
 def _check_given(given: Sequence[Mapping[str, Any]], settled: Any, *, complete: bool) -> int:  # noqa: ANN401 - of a file

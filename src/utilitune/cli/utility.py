@@ -88,9 +88,11 @@ def show_utility(console: Console, utility: Utility | SolutionUtility, goal: Goa
 
     picture = picture_of(utility, goal or Goal.SMALLER)
     console.print(f"{utility}\n")
-    for line in picture.bars:
+    fits = all(len(line) <= console.width for line in (*picture.bars, picture.axis))
+    for line in picture.bars if fits else ():
         console.print(line)
-    console.print(f"{picture.axis}\n")
+    if fits:  # what is broken into several lines is no picture
+        console.print(f"{picture.axis}\n")
     console.print(plain_table(picture.head, picture.rows))
     prose(console, f"\n{picture.words}")
 
