@@ -16,7 +16,9 @@ from utilitune.domain import Guesses
 from utilitune.domain.stopping import EPSILON_REACHED, Budget
 from utilitune.errors import ScenarioError
 from utilitune.execution.simulated import SimulatedBackend
+from utilitune.live.asker import Make
 from utilitune.live.choosing import Choice
+from utilitune.live.exploring import Exploring
 from utilitune.live.hunting import Hunt, searcher_named
 from utilitune.live.nominating import Orders
 from utilitune.live.result import load
@@ -84,6 +86,42 @@ def test_where_more_is_proved_of_another_whoever_looks_at_the_run_is_told(tmp_pa
     assert "More is proved of configuration 7." in " ".join(invoke("status", folder).stdout.split())
     told = iter(())
     assert go(searching(tmp_path, runs=300), folder).note == load(folder).note == ""
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_while_both_sides_wait_for_runs_a_look_is_worked_out_once(tmp_path, monkeypatch, workers):
+    """The line of `run` looks ten times a second, and a driver that waits asks as often."""
+    ask, progress, candidates = Exploring.ask, Exploring.progress, Choice.candidates
+    looks = {"all": 0, "worked out": 0}
+
+    def counted(choice):
+        looks["worked out"] += 1
+        return candidates(choice)
+
+    def looked_at(asker):
+        looks["all"] += 1
+        before = looks["worked out"]
+        found = progress(asker)
+        looks["worked out"], worked_out = before, looks["worked out"]
+        assert found == asker._choice.candidates()[1], "what was kept is not what is so by now"
+        looks["worked out"] = worked_out
+        return found
+
+    def asked_again(asker, room):
+        step = ask(asker, room)
+        for _ in range(4 if isinstance(step, Make) else 0):
+            asker.progress()
+            step = ask(asker, room)
+            asker.progress()
+            if not isinstance(step, Make):
+                break
+        return step
+
+    monkeypatch.setattr(Choice, "candidates", counted)
+    monkeypatch.setattr(Exploring, "progress", looked_at)
+    monkeypatch.setattr(Exploring, "ask", asked_again)
+    go(searching(tmp_path, runs=80, options={"entropy": "fixed"}), tmp_path / "run", workers)
+    assert looks["worked out"] < looks["all"] / 3
 
 
 def test_random_draws_do_not_depend_on_the_search(tmp_path):

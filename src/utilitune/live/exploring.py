@@ -71,22 +71,28 @@ class Exploring:
         self._choice = Choice(proof, hunt, epsilon, gamma=gamma, proves_one=proves_one)
         self._meetings = Meetings(proof, hunt, self._choice, shares, nominations)
         self._finished: Done | None = None
+        self._moved = True  # whether the next question may find something new
+        self._moves = 0
+        self._shown: tuple[tuple[int, float], Progress | None] | None = None
 
     # -- events --------------------------------------------------------------------------------------------
 
     def restore(self, configurations: Sequence[ConfigurationRecord]) -> None:
         """Take over the configurations that are stored: those of the proof, and search's candidates."""
+        self._note_move()
         for record in configurations:
             self._hunt.number(Assignment(record.assignment), record.index)
         self.proof.restore([each for each in configurations if each.origin is not StoredOrigin.CANDIDATE])
 
     def hear(self, run: Ended) -> None:
         """Both sides learn of every run."""
+        self._note_move()
         self._hunt.hear(run)
         self.proof.hear(run)
 
     def joined(self, number: int, drawn: Drawn) -> None:
         """A configuration has its number; search's candidates do not join the proof."""
+        self._note_move()
         self._hunt.number(drawn.assignment, number)
         if drawn.origin is Origin.RANDOM:
             self._meetings.drawn.add(number)
@@ -95,6 +101,7 @@ class Exploring:
 
     def nominated(self, number: int, configuration: int) -> None:
         """A nomination is stored: its order may be revealed."""
+        self._note_move()
         self._meetings.nominated.append(configuration)
         self._choice.note(configuration)
         self._finished = None
@@ -107,6 +114,12 @@ class Exploring:
 
     def ask(self, room: Room) -> Instruction:
         """Let both sides go on with what is known, and say what they need."""
+        step = self._go_on(room)
+        self._moves += self._moved
+        self._moved = not isinstance(step, Make)  # who waits for runs has gone as far as is known
+        return step
+
+    def _go_on(self, room: Room) -> Instruction:
         if not self.proof.has_given:
             return self.proof.ask(room)
         found = self._meetings.go_on_searching(proof_is_over=self._finished is not None)
@@ -144,8 +157,18 @@ class Exploring:
         return self.proof.useful_s + self._hunt.spent_s
 
     def progress(self) -> Progress | None:
-        """The answer and what is proved of it."""
-        return self._choice.candidates()[1]
+        """The answer and what is proved of it; worked out once while both sides wait for runs.
+
+        Somebody may look ten times a second, and with hundreds of configurations a look takes milliseconds.
+        """
+        stands = self._moves, self._meetings.limit_s
+        if self._shown is None or self._shown[0] != stands:
+            self._shown = stands, self._choice.candidates()[1]
+        return self._shown[1]
+
+    def _note_move(self) -> None:
+        self._moved = True
+        self._moves += 1
 
     @property
     def phases(self) -> Sequence[PhaseRecord]:
