@@ -40,6 +40,9 @@ class Searching:
     def nominee(self):
         return None
 
+    def new_looks(self):
+        return []
+
     def offer(self, number):
         pass
 
@@ -58,6 +61,9 @@ class Proving:
 
     def first_fresh(self, looked_at):
         return looked_at
+
+    def look_beside(self, looks):
+        pass
 
 
 def meeting(search, share, proof=None, head_start=HEAD_START):

@@ -17,6 +17,7 @@ from utilitune.procedures.bounds.betting import (
     WEIGHTS,
     lower_bound,
     raised_bound,
+    raised_past_gaps,
     upper_bound,
 )
 
@@ -96,6 +97,28 @@ def test_capital_that_was_large_enough_once_is_not_lost_again(population):
     together = [1.0] * 32 + [0.0] * 48
     assert largest_capital(together, 0.3, population) >= 20 > capital(together, 0.3, population)
     assert lower_bound(together, 0.05, population) > 0.3
+
+
+@given(utilities, shares, st.data())
+def test_runs_behind_gaps_take_nothing_away(values, delta, data):
+    threshold, population = 1.0 / delta, 2 * len(values) + 20
+    alone = raised_bound(np.array(values), population, 0.0, threshold, WEIGHTS)
+    scattered = data.draw(st.lists(st.sampled_from([0.0, 0.0, 0.0, 1.0]), max_size=len(values) + 20))
+    together = np.array(values + scattered)
+    bound = raised_past_gaps(together, population, 0.0, threshold, WEIGHTS)
+    slack = 0.04  # each is rounded to its own ladder
+    assert bound >= raised_bound(together, population, 0.0, threshold, WEIGHTS) - slack
+    if bound > together.sum() / population + 1e-9:
+        assert largest_capital(together.tolist(), bound * (1 - 1e-12), population) >= threshold * (1 - 1e-6)
+    if len(set(values)) == 1 and not any(scattered):
+        assert bound >= alone - slack
+
+
+def test_what_a_bet_had_won_before_the_first_gap_stays_proved():
+    values = np.array([1.0] * 40 + [0.0, 0.0, 0.0, 1.0] * 9)
+    alone = raised_bound(values[:40], 80, 0.0, 1e5, PAIRED_WEIGHTS)
+    assert raised_bound(values, 80, 0.0, 1e5, PAIRED_WEIGHTS) < alone - 0.05
+    assert raised_past_gaps(values, 80, 0.0, 1e5, PAIRED_WEIGHTS) >= alone
 
 
 @given(utilities, shares)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from utilitune.procedures.bounds.betting import WEIGHTS, raised_bound
+from utilitune.procedures.bounds.betting import WEIGHTS, raised_past_gaps
 from utilitune.procedures.wager.observation import observations
 from utilitune.procedures.wager.seen import looks_of
 from utilitune.procedures.wager.shares import lower_threshold, upper_threshold
@@ -132,8 +132,8 @@ def _bounds(
     along = order[: int(np.flatnonzero(levels[order] != NO_LEVEL).max(initial=-1)) + 1]
     population = play.rules.population
     threshold = lower_threshold(play.shares, float(arm["weight"]))
-    least = raised_bound(values[0][along], population, least, threshold, WEIGHTS)
+    least = raised_past_gaps(values[0][along], population, least, threshold, WEIGHTS)
     if arm["rank"]:
         threshold = upper_threshold(play.shares, int(arm["rank"]))
-        most = 1.0 - raised_bound(1.0 - values[1][along], population, 1.0 - most, threshold, WEIGHTS)
+        most = 1.0 - raised_past_gaps(1.0 - values[1][along], population, 1.0 - most, threshold, WEIGHTS)
     return least, most

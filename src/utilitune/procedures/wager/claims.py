@@ -122,31 +122,41 @@ class Claims:
 
         It may be the one with the largest lower bound by all looks, those of others included.
         """
-        answer, current = self._proved()[0], self._progress_of_stage()
+        return self._compared(*self._best_of(self._promises()))
+
+    def _promises(self) -> list[tuple[int, Progress]]:
+        """Arms, and what is proved with each as the answer: now, in an earlier stage, and by all looks."""
+        current = self._progress_of_stage()
+        found = [(self._proved()[0], current)]
         if self._kept is not None:
             epsilon, gamma = self._earlier[self._kept]
-            now = self._worth(current.epsilon, current.gamma or 0.0)
-            if not self._entered or now > self._worth(epsilon, gamma):
-                answer, current = self._kept, replace(current, epsilon=epsilon, gamma=gamma)
+            found = found * self._entered + [(self._kept, replace(current, epsilon=epsilon, gamma=gamma))]
         if self._beside is not None and self.added:
             lower, upper = self._bounds()
-            best = int(np.argmax(lower))
-            least = self._least(self._by_stages(best, float(lower[best]), upper))
-            if self._worth(least[0], least[1] or 0.0) < self.worth(current):
-                answer, current = best, replace(current, epsilon=least[0], gamma=least[1])
-        return self._compared(answer, current)
+            for best in self._arms_of(int(self._play.arms["row"][np.argmax(lower)])):
+                epsilon, among = self._least(self._by_stages(best, float(lower[best]), upper))
+                found.append((best, replace(current, epsilon=epsilon, gamma=among)))
+        return found
+
+    def _arms_of(self, row: int) -> list[int]:
+        """The arms that stand for a configuration, each with an order and a share of its own."""
+        arms = self._play.arms[: self.added]
+        return np.flatnonzero((arms["row"] == row) & ~arms["idle"]).tolist()
+
+    def _best_of(self, promises: list[tuple[int, Progress]]) -> tuple[int, Progress]:
+        return min(promises, key=lambda each: self.worth(each[1]))
 
     def progress_of(self, configuration: int) -> Progress:
         """What is proved with this configuration as the answer, whatever the procedure itself would answer.
 
         LCB_b holds for every configuration b at once, and what was proved of b while it led stays proved.
-        And where a, the procedure's own answer, is within ε_a and worth at most M_a by counting, b is within
-        ε_a + M_a − LCB_b. The best of these is given. Nothing is noted: what the procedure does next must
-        not depend on who looks at it.
+        And where a, an answer of the procedure's own, is within ε_a and worth at most M_a by counting, b is
+        within ε_a + M_a − LCB_b. The best of these is given. Nothing is noted: what the procedure does next
+        must not depend on who looks at it.
         """
-        current = self.progress()
-        arms = self._play.arms[: self.added]
-        own = [i for i in np.flatnonzero(arms["row"] == configuration).tolist() if not arms["idle"][i]]
+        promises = self._promises()
+        current = self._compared(*self._best_of(promises))
+        arms, own = self._play.arms[: self.added], self._arms_of(configuration)
         if current.best_index == configuration or not own:
             return current
         lower, upper = self._bounds()
@@ -154,11 +164,14 @@ class Claims:
             if arms["runs"][i]:
                 lower[i] = max(lower[i], lower_now(self._play, i))
         answer = max(own, key=lower.__getitem__)
-        behind = self._most_of(current.best_index) - float(lower[answer])
+        near = [(current.best_index, current)]
+        near += [(int(arms["row"][i]), promise) for i, promise in promises]
         found = [
-            (current.epsilon + behind, current.gamma),
-            *self._by_stages(answer, float(lower[answer]), upper),
+            (promise.epsilon + self._most_of(row) - float(lower[answer]), promise.gamma)
+            for row, promise in near
         ]
+        for i in own:
+            found += self._by_stages(i, float(lower[i]), upper)
         found.extend(self._earlier[i] for i in own if i in self._earlier)
         if self._entered:
             found.append((float(arms["proved"][own].min()), self._stage.gamma))
@@ -237,8 +250,10 @@ class Claims:
         if default >= 0:
             known = self._evidence.default_is_known
             play = self._play_now()
-            looks = self._looks(play, answer, default)
-            above, behind = gaps_to_default(play, answer, self.added, looks._replace(default_is_known=known))
+            looks = self._looks(play, answer, default)._replace(default_is_known=known)
+            arms = self._arms_of(row) or [answer]
+            gaps = [gaps_to_default(play, each, self.added, looks) for each in arms]
+            above, behind = (min(each) for each in zip(*gaps, strict=True))
             if above < 0.0:
                 default_row = int(self._play.arms["row"][default])
                 epsilon = max(0.0, current.epsilon + above)

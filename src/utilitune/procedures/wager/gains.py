@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from utilitune.domain.compiled import compiled
-from utilitune.procedures.bounds.paired import lowered_difference
+from utilitune.procedures.bounds.betting import PAIRED_WEIGHTS, raised_past_gaps
 from utilitune.procedures.wager.observation import observations, position_of
 from utilitune.procedures.wager.shares import paired_threshold
 from utilitune.procedures.wager.state import NO_LEVEL, level_at
@@ -126,12 +126,10 @@ def _both(play: Play, b: int, d: int, count: int, looks: Looks) -> tuple[Known, 
 @compiled
 def _bound(values: NDArray[np.float64], shared: int, population: int, threshold: float) -> float:
     """An upper bound on a difference, from the values up to the last one that both have, or from all."""
-    bound = 1.0
-    if shared > 0:
-        bound = lowered_difference(values[:shared], population, bound, threshold)
-    if population == 0:
-        return bound  # on a sample, what one did alone tells next to nothing about the difference
-    return lowered_difference(values, population, bound, threshold)
+    bound = raised_past_gaps(values[:shared], population, 0.0, threshold, PAIRED_WEIGHTS)
+    if population > 0:  # on a sample, what one did alone tells next to nothing about the difference
+        bound = raised_past_gaps(values, population, bound, threshold, PAIRED_WEIGHTS)
+    return 1.0 - bound
 
 
 @compiled
