@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import utilitune
-from utilitune.errors import ScenarioError, StoreError, UsageError
+from utilitune.errors import ScenarioError, StoreError, TargetError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,6 +50,22 @@ def configured(function: Callable[..., Any] | str, **settings: Any) -> utilitune
         "workers": 1,
     }
     return utilitune.configure(function, **{**usual, **settings})
+
+
+def test_a_function_that_always_fails_is_told_of_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The whole traceback stood in its middle."""
+    (tmp_path / "always_failing.py").write_text(
+        "def work(configuration, instance, seed):\n    return configuration['wrong']\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TargetError) as caught:
+        configured("always_failing:work", reports_runtime=False, max_runs=300)
+    told = str(caught.value)
+    assert "runs in a row ended as crashed (KeyError: 'wrong')" in told
+    assert "\n" not in told
 
 
 def test_the_example_of_the_docstring_runs(tmp_path: Path):

@@ -55,6 +55,7 @@ def check(
     """
     from utilitune.cli import understanding
     from utilitune.errors import TargetError
+    from utilitune.live.failures import last_line
     from utilitune.live.task import Task
     from utilitune.utility import parse_duration
 
@@ -71,7 +72,7 @@ def check(
     for warning in _warnings(told, trial, partial(understanding.setting, scenario, understood)):
         _say(f"Warning: {warning}", style="yellow")
     if not (trial.outcome.finished or trial.outcome.status == "timeout" or trial.rejected):
-        why = ": ".join(filter(None, [trial.outcome.status.value, _last_line(trial.outcome.detail)]))
+        why = ": ".join(filter(None, [trial.outcome.status.value, last_line(trial.outcome.detail)]))
         raise TargetError(
             f"the default configuration failed on the first training instance ({why}); run the command above "
             f"by hand, then mend the program, its command or how its success is judged in {scenario}"
@@ -422,9 +423,3 @@ def _say(text: str, style: str | None = None) -> None:
     from utilitune.cli.texts import words
 
     words().print(text, style=style)
-
-
-def _last_line(text: str) -> str:
-    """The line of a traceback or message that says most."""
-    lines = text.strip().splitlines()
-    return lines[-1].strip() if lines else ""

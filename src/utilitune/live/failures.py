@@ -25,6 +25,12 @@ STOPPED_WORKING = 200
 """So many end a run in any case."""
 
 
+def last_line(text: str) -> str:
+    """The line of a traceback or message that says most."""
+    lines = text.strip().splitlines()
+    return lines[-1].strip() if lines else ""
+
+
 class FailureWatch:
     """Counts identical failures in a row.
 

@@ -41,7 +41,7 @@ from utilitune.live.events import (
     RunStopped,
     View,
 )
-from utilitune.live.failures import FailureWatch
+from utilitune.live.failures import FailureWatch, last_line
 from utilitune.live.first_start import keep_first_fresh
 from utilitune.live.inputs import Inputs, note_changed_instance
 from utilitune.live.reusing import condition_of
@@ -351,9 +351,12 @@ class LiveRun:
     def _judge_failure(self, run: UnderWay, outcome: RunOutcome) -> None:
         """Stop at a target that keeps failing, and where the scenario says to."""
         how_often = self._failures.note(run.request.configuration, outcome)
+        if not (how_often or outcome.status in self.task.abort_on):
+            return
+        outcome = replace(outcome, detail=last_line(outcome.detail))  # of a traceback; all of it is kept
         if how_often:
             self.stop(target_fails(outcome, how_often, self._reproduce(run.invocation)))
-        elif outcome.status in self.task.abort_on:
+        else:
             self.stop(aborted(outcome, self._reproduce(run.invocation)))
 
     def _reproduce(self, invocation: Invocation) -> str:

@@ -57,7 +57,7 @@ def _store(runs: list[tuple[int, int, RunStatus]]) -> MemoryStore:
     ]
     store.add_configuration(*records)
     for index, position, status in runs:
-        outcome = RunOutcome(status, 1.0, detail="exit code 3" if status.failed else "")
+        outcome = RunOutcome(status, 1.0, detail="Traceback:\n  exit code 3" if status.failed else "")
         store.add_run(RunRecord(RunRequest(index, position, 5.0), outcome))
     return store
 

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from utilitune.domain import RunStatus
 from utilitune.errors.outside import clipped
+from utilitune.live.failures import last_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -172,7 +173,7 @@ class _Kind:
             count=self.count,
             configurations=len(self.configurations),
             cause=self._place(instance_name) or self.cause,
-            detail=" ".join(self.details.most_common(1)[0][0].split()),
+            detail=" ".join(last_line(self.details.most_common(1)[0][0]).split()),
             example=self.example,
             example_configuration=self.example_configuration,
         )
