@@ -37,8 +37,6 @@ LIMIT_S = 16.0
 MODES = ("fixed", "adaptive", "announced", "phases", "listed")
 TOLERANCE = 1e-6
 RUNG = 1.0 / 32.0  # where the ladder of a bound ends depends on where it began
-    1.0 / 32.0
-)  # of how far a bound may be from what is observed: where its ladder ends depends on where it began
 MOST_DRAWS = 40
 CHOSEN = (Origin.MODEL, Origin.NOMINEE)
 
