@@ -34,9 +34,6 @@ class Searching:
         self.spent_s = max(self.spent_s, until_s)
         return ()
 
-    def new_looks(self):
-        return []
-
     def nominee(self):
         return None
 
@@ -52,9 +49,6 @@ class Proving:
     """A proof that goes as far as it may."""
 
     spent_s: float = 0.0
-
-    def look_beside(self, looks):
-        pass
 
     def best_draws(self, count):
         return []
