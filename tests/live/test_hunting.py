@@ -6,6 +6,7 @@ import math
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,6 +24,9 @@ from utilitune.search.base import SearchTask, WantedRun
 from utilitune.search.racing import RacingSearch
 from utilitune.search.suggesting import RandomSuggester
 from utilitune.spaces import Assignment, ParameterSpace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SEARCHER = """
 class Draws:
@@ -130,6 +134,51 @@ def test_a_lead_is_told_in_standard_errors_on_shared_instances():
             hunt.hear(Ended(RunRequest(configuration, position, 1.0), RunOutcome(RunStatus.FINISHED, time_s)))
     assert [hunt.is_ahead(1, 0, errors) for errors in (1.0, 3.86, 3.88)] == [True, True, False]
     assert not hunt.is_ahead(0, 1)
+
+
+def compared(differences: Iterable[float]) -> Hunt:
+    """A search in which configuration 1 was better than the default by these differences."""
+    evidence = LiveEvidence(utilitune.parse_utility("uniform(k0=1)"), 100)
+    hunt = Hunt(WantsThree(), evidence, workers=1)
+    for position, ahead_s in enumerate(differences):
+        for configuration, time_s in ((0, 0.5), (1, 0.5 - ahead_s)):
+            hunt.hear(Ended(RunRequest(configuration, position, 1.0), RunOutcome(RunStatus.FINISHED, time_s)))
+    return hunt
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [
+        (0.0, 0.1, 0.3, 0.02, 0.2),
+        (0.1,) * 4,
+        (0.0, 0.0, 0.0, 0.45, 0.45, 0.45),
+        (0.02,) * 10,
+    ],
+    ids=["five lucky ones", "no chance to be seen", "all or nothing", "little to gain, losses may be rare"],
+)
+def test_what_luck_or_a_rare_loss_may_explain_is_not_surely_ahead(differences):
+    """Each of them was better by 1.5 standard errors, which was enough once."""
+    hunt = compared(differences)
+    assert hunt.is_ahead(1, 0, 1.5)
+    assert not hunt.is_surely_ahead(1, 0)
+
+
+def test_what_many_instances_show_is_surely_ahead():
+    assert compared([0.25, -0.05] * 12).is_surely_ahead(1, 0)
+    assert compared([0.4] * 4).is_surely_ahead(1, 0)
+    assert compared([0.02] * 40).is_surely_ahead(1, 0)
+
+
+@pytest.mark.parametrize("differences", [(), (0.4,) * 3, (0.0,) * 60, (-0.1,) * 60, (0.25, -0.25) * 30])
+def test_too_few_instances_ties_and_losses_are_not_surely_ahead(differences):
+    assert not compared(differences).is_surely_ahead(1, 0)
+
+
+def test_one_more_instance_with_a_rare_loss_is_added_before_the_test():
+    """Four differences of x are enough if 4x − .15 is over t·(x + .15), with t = 2.132 for five instances."""
+    enough = (1 + 2.1318) * 0.15 / (4 - 2.1318)
+    assert compared([enough * 1.001] * 4).is_surely_ahead(1, 0)
+    assert not compared([enough * 0.999] * 4).is_surely_ahead(1, 0)
 
 
 BROKEN = """

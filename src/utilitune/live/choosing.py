@@ -4,8 +4,8 @@ It is the best-proved configuration (the smallest ε + w·γ), unless something 
 better where both were run and not much less is proved of it; then it is the latest such find. While little is
 proved of anybody, as in a short run, more of it may be given away for a better answer. Where the user
 asked for an ε and only the best-proved configuration reaches it, that one is the answer. None is ever one
-that is proved worse than the default; and one that is neither proved better nor was clearly better where both
-were run is not given in its place.
+that is proved worse than the default; and one that is neither proved better nor was better where both were
+run by more than luck explains (`Hunt.is_surely_ahead`) is not given in its place.
 """
 
 from __future__ import annotations
@@ -27,12 +27,6 @@ MOST_LOST = 0.1
 MOST_TIMES = 1.5
 """Or how many times as large, where that allows for more. On tasks for tuning, 267 runs each, this raised the
 score of the answer by .005 ± .005 at 60 default runs, .006 ± .004 at 125 and .012 ± .009 at 250."""
-
-AHEAD_OF_DEFAULT = 1.5
-"""By how many standard errors an answer must have been better than the default where both were run, unless it
-is proved better. On tasks for tuning, 779 runs each, 18, 24, 21 and 7 answers were then worse than the
-default by over .01 at 60, 125, 250 and 500 default runs; with a single standard error 33, 39, 29 and 22,
-and the scores were higher by .005, .014, .008 and .008."""
 
 
 class Choice:
@@ -96,7 +90,7 @@ class Choice:
         """The answer, or the default where nothing shows yet that the answer is better."""
         number = answer.best_index
         proved = answer.gain is not None and answer.gain > 0
-        if proved or number == DEFAULT or self._hunt.is_ahead(number, DEFAULT, AHEAD_OF_DEFAULT):
+        if proved or number == DEFAULT or self._hunt.is_surely_ahead(number, DEFAULT):
             return answer
         default = self._proof.progress_of(DEFAULT)
         wanted = self._epsilon is not None and answer.epsilon <= self._epsilon < default.epsilon
