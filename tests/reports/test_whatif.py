@@ -13,6 +13,7 @@ from utilitune.errors import StoreError, UsageError, UtilityError
 from utilitune.procedures.bounds.every_utility import CensoredRuns, band_width
 from utilitune.reports import whatif as module
 from utilitune.reports.whatif import UtilityFamily, WhatIf, whatif, whatif_run
+from utilitune.reports.whatif_runs import KnownRuns
 from utilitune.store import (
     ConfigurationRecord,
     MemoryStore,
@@ -76,6 +77,24 @@ def test_a_single_configuration_is_the_best_of_all():
 def test_ties_go_to_the_first():
     same = CensoredRuns.capped(np.full(50, 2.0), 10.0)
     assert whatif([same, same, same]).under("uniform(k0=9)").best_index == 0
+
+
+def test_draws_that_repeat_others_are_counted_once_and_share_the_tightest_bounds():
+    """In a small space hundreds of others might have been better, among them the answer itself."""
+    quick, slow = (CensoredRuns.capped(np.full(50, time_s), 10.0) for time_s in (1.0, 4.0))
+    runs = [KnownRuns(each, each) for each in (quick, slow, quick, quick, slow)]
+    values = [{"x": 1}, {"x": 2}, {"x": 1}, {"x": 1}, {"x": 2}]
+    shares = np.array([0.02, 0.002, 0.001, 0.0005, 0.00001])
+    apart = WhatIf(runs, shares, delta=0.1)
+    known = WhatIf(runs, shares, delta=0.1, assignments=values)
+    before, found = apart.under("uniform(k0=10)"), known.under("uniform(k0=10)")
+    assert (found.best_index, before.best_index) == (0, 0)
+    assert found.contenders <= 1
+    assert before.contenders >= 3
+    assert found.lower[0] == found.lower[2] == found.lower[3] == before.lower[0]
+    assert found.upper[4] == found.upper[1] == before.upper[1]
+    assert found.epsilon == max(0.0, before.upper[1] - before.lower[0]) < before.epsilon
+    assert "of the best of the 2 of this run, of which 2 were run" in known.promise()
 
 
 def test_a_family_is_split_where_the_answer_changes():

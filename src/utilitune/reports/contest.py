@@ -68,13 +68,14 @@ class Contest:
     def ranking(self, utility: Utility) -> dict[str, Any]:
         """The winner, how sure that is, and the best few with their bounds, as plain values."""
         found = self.answers.under(utility)
-        order = np.argsort(-found.lower, kind="stable")[:SHOWN].tolist()
+        ranked = np.argsort(-found.lower, kind="stable")
+        order = ranked[found.first[ranked] == ranked][:SHOWN].tolist()
         shown = order if 0 in order else [*order, 0]
         return {
             "winner": found.best_index,
             "epsilon": found.epsilon,
             "contenders": found.contenders,
-            "configurations": self.answers.configurations,
+            "configurations": self.answers.different,
             "verdict": self._verdict(found),
             "rows": [
                 {
@@ -99,17 +100,18 @@ class Contest:
             )
         name = _begun(self.names[found.best_index])
         if not found.contenders:
-            close = int(np.count_nonzero(found.lower > found.upper[found.best_index] - _ALIKE)) - 1
+            near = found.lower > found.upper[found.best_index] - _ALIKE
+            close = int(np.count_nonzero(near & found.others))
             but = (
                 f" But {close} {'is' if close == 1 else 'are'} less than {_ALIKE} behind."
                 if close > 0
                 else ""
             )
-            return f"{name} wins: no other of the {self.answers.configurations} can be better.{but}"
+            return f"{name} wins: no other of the {self.answers.different} can be better.{but}"
         others = "another one" if found.contenders == 1 else f"{found.contenders} others"
         return (
             f"Take {self.names[found.best_index]}: it is within ε = {rounded_up(found.epsilon)} of the best, "
-            f"but {others} of the {self.answers.configurations} may be better."
+            f"but {others} of the {self.answers.different} may be better."
         )
 
     def shifts(self, utility: Utility) -> list[dict[str, Any]]:

@@ -26,6 +26,7 @@ from utilitune.procedures.bounds.every_utility import CensoredRuns, draw_shares,
 from utilitune.procedures.naming import PROCEDURES, ProcedureSpec
 from utilitune.reports.scales import NUMBERS, Scale, measured, scale_of
 from utilitune.reports.whatif_runs import KnownBands, KnownRuns, known_to, sharing_runs, stored
+from utilitune.spaces import Assignment
 from utilitune.store import read_run_folder
 from utilitune.utility import (
     SolutionUtility,
@@ -119,6 +120,7 @@ class Recommendation:
         epsilon: No configuration can be better than it by more than this.
         lower: Lower bound on the mean utility of every configuration.
         upper: Upper bound on the same.
+        first: For every configuration the first with the same values: draws from a small space repeat others.
     """
 
     utility: Utility | SolutionUtility
@@ -126,11 +128,18 @@ class Recommendation:
     epsilon: float
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
+    first: NDArray[np.int64]
+
+    @property
+    def others(self) -> NDArray[np.bool_]:
+        """Which configurations are others than the answer, each counted once."""
+        once = self.first == np.arange(self.first.size)
+        return np.asarray(once & (self.first != self.first[self.best_index]), np.bool_)
 
     @property
     def contenders(self) -> int:
         """How many other configurations may still be better."""
-        return int(np.count_nonzero(np.delete(self.upper, self.best_index) > self.lower[self.best_index]))
+        return int(np.count_nonzero(self.upper[self.others] > self.lower[self.best_index]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +191,8 @@ class WhatIf:
     """Answers under any utility, all right at once with probability 1 − δ; made by `whatif`.
 
     Attributes:
-        configurations: How many there are to choose from.
+        configurations: How many there are to choose from, draws that repeat others included.
+        different: How many of them are different.
         delta: Probability with which anything here may be wrong.
         population: Number of instances whose mean is meant; 0 for the expectation over instances like these.
         assignments: Parameter values of each configuration, where they are known.
@@ -210,16 +220,34 @@ class WhatIf:
         self.beside = beside
         counting = [each.everywhere if population else each.in_a_row for each in runs]
         self.run_counts = tuple(int(each.stop_s.size) for each in counting)
-        self._ran = sum(each.everywhere.stop_s.size > 0 for each in runs)
+        known: dict[Assignment, int] = {}
+        same = [known.setdefault(Assignment(each), place) for place, each in enumerate(self.assignments)]
+        self._first = np.array(same or range(len(runs)), dtype=np.int64)
+        self.different = len(set(self._first.tolist()))
+        ran = np.array([each.everywhere.stop_s.size > 0 for each in runs])
+        self._ran = len(set(self._first[ran].tolist()))
         self._bands = KnownBands(runs, shares, population)
 
     def under(self, utility: Utility | SolutionUtility | str | Callable[[Any], Any]) -> Recommendation:
         """The answer under one utility: one of ours, its text, or a function of the user's own."""
-        chosen, (lower, upper) = self._judged(utility)
+        chosen, bounds = self._judged(utility)
+        lower, upper = self._shared(*bounds)
         best = int(np.argmax(lower))
-        others = np.delete(upper, best)
+        others = upper[self._first != self._first[best]]
         epsilon = max(0.0, float(others.max() - lower[best])) if others.size else 0.0
-        return Recommendation(chosen, best, epsilon, lower, upper)
+        return Recommendation(chosen, best, epsilon, lower, upper, self._first)
+
+    def _shared(self, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> Bounds:
+        """The tightest bounds of each configuration, where several numbers stand for the same one.
+
+        All bounds are right at once, so all of those that are about one configuration hold for it.
+        """
+        if self.different == self._first.size:
+            return lower, upper
+        low, high = np.full(lower.size, -np.inf), np.full(upper.size, np.inf)
+        np.maximum.at(low, self._first, lower)
+        np.minimum.at(high, self._first, upper)
+        return low[self._first], high[self._first]
 
     def over(self, family: UtilityFamily) -> FamilyAnswer:
         """The answers for a family; where two neighbours differ, members between them are tried as well."""
@@ -250,7 +278,7 @@ class WhatIf:
         claim = (
             f"With probability {probability_kept(self.delta)} every line is right, and would be for any "
             f"other {self.any_other} too: the configuration named is within its ε of the best of the "
-            f"{self.configurations} of this run, of which {self._ran} were run, in {over}. This is a promise "
+            f"{self.different} of this run, of which {self._ran} were run, in {over}. This is a promise "
             "of its own, with its own δ; it says nothing about other configurations."
         )
         return " ".join(filter(None, [claim, self.beside, self.condition]))
