@@ -27,7 +27,7 @@ from utilitune.utility import LogLaplace, Uniform
 if TYPE_CHECKING:
     from benchmarks.search.task import Task
 
-    from utilitune.live.running import RunResult
+    from utilitune.live.result import RunResult
     from utilitune.spaces import Value
     from utilitune.spaces.parameters import Parameter
 
@@ -36,10 +36,28 @@ NAMES = tuple(recipe.name for recipe in UNKIND if not recipe.deadline)
 """Where no task is named; every task of `tuning` will do."""
 
 
+WORKERS = 2
+"""Search plans for so many runs at once, on any machine; they are made one at a time."""
+
+
 def proved(task: Task, share: float, budget: int, seed: int) -> RunResult:
     """One run of the product on a task."""
+    scenario = scenario_of(task, share, seed)
+    settings = settings_of(scenario)
+    limits = replace(settings.budget, max_time_s=budget * task.default_run_s)
+    with tempfile.TemporaryDirectory(prefix="utilitune-share-") as folder:
+        return run_scenario(
+            scenario,
+            Path(folder) / "run",
+            replace(settings, budget=limits),
+            backend=backend_of(task),
+        )
+
+
+def scenario_of(task: Task, share: float, seed: int) -> Scenario:
+    """A task as the product is given it."""
     assert isinstance(task.utility, LogLaplace | Uniform)
-    scenario = Scenario(
+    return Scenario(
         name=task.name,
         directory=Path.cwd(),
         target=CommandSpec((sys.executable, "{instance}", "{parameters}")),
@@ -49,9 +67,14 @@ def proved(task: Task, share: float, budget: int, seed: int) -> RunResult:
         population=Population.FINITE,
         max_captime_s=task.largest_captime_s,
         procedure="wager",
+        workers=WORKERS,
         search=SearchRules(share),
         seed=seed,
     )
+
+
+def backend_of(task: Task) -> SimulatedBackend:
+    """What makes the runs of a task, one at a time."""
 
     def behaviour(job: object) -> SimulatedRun:
         _, instance, *arguments = job.task.argv  # type: ignore[attr-defined]
@@ -59,15 +82,7 @@ def proved(task: Task, share: float, budget: int, seed: int) -> RunResult:
         values = {name: _value(task.space.parameters[name], text) for name, text in texts.items()}
         return SimulatedRun(task.runtime_s(values, int(instance)))
 
-    settings = settings_of(scenario)
-    limits = replace(settings.budget, max_time_s=budget * task.default_run_s)
-    with tempfile.TemporaryDirectory(prefix="utilitune-share-") as folder:
-        return run_scenario(
-            scenario,
-            Path(folder) / "run",
-            replace(settings, budget=limits),
-            backend=SimulatedBackend(1, behaviour),
-        )
+    return SimulatedBackend(1, behaviour)
 
 
 def _value(parameter: Parameter, text: str) -> Value:
