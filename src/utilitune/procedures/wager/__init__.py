@@ -12,7 +12,12 @@ It bets on censored observations (`procedures.bounds.betting`), compares configu
 - `planning`: captimes by growth per second.
 - `strategy`: how much the leader's own bound is worth, against the challengers'.
 - `rounds`: the compiled loop.
+- `intervals`: what longer looks are likely to show, where a run is worth something before its end.
+- `foresight`, `ahead`: which runs are likely to be needed soon.
+- `roster`: who is in play, and as what.
 - `growth`, `beginning`, `engine`: stages, the state before the first run, and books around it.
+- `claims`: what is proved, said whenever somebody asks; `gains`: about two configurations, from all that is
+  known of both; `beside`: from what search has looked at, too; `seen`: all runs that it has consumed.
 - `settings`: what a user can set; `tuning`: all other numbers, with their units and effects.
 """
 
