@@ -1,6 +1,7 @@
 """``python -m benchmarks [NAME …]``: run all benchmarks, or those named; each prints its figures.
 
-``python -m benchmarks search`` takes hours and is run by name only, with options of its own.
+``python -m benchmarks search`` takes hours and is run by name only, with options of its own. Rules of search
+were chosen by ``python -m benchmarks.search.tuning``, ``….shares`` and ``….guard``.
 """
 
 from __future__ import annotations

@@ -147,7 +147,7 @@ def table(searches: Sequence[Search], *, score: str = "score") -> str:
     titles = [
         "default runs",
         "searches",
-        "worse than the default, without a rule",
+        "answers worse than the default, without a rule",
         "before",
         "now",
         f"now, on lists of {MANY_LISTED} instances or more",
