@@ -58,6 +58,33 @@ def nominated(rows: RuntimeMatrix = ROWS, **changes: object) -> tuple[WagerEngin
     return engine, engine.add(Origin.NOMINEE, order=ORDER)
 
 
+@pytest.mark.parametrize("nominee_is_ahead", [False, True])
+def test_the_best_of_all_parts_that_a_configuration_plays_counts(
+    monkeypatch: pytest.MonkeyPatch, nominee_is_ahead: bool
+):
+    """Search has looked at the first instances of one of the orders, and more is proved along that one."""
+    evidence = RecordedEvidence(ROWS.take_rows([int(WORTHS.argmin()), *range(11), BEST]), UTILITY)
+    engine = with_draws(listed(default=True), evidence, default=0)
+    drawn = engine.added - 1
+    engine.advance(PauseAt(20, float("inf"), 10**9))
+    nominee = engine.add(Origin.NOMINEE, configuration=drawn, order=ORDER)
+    for position in (ORDER if nominee_is_ahead else np.arange(POSITIONS))[: POSITIONS // 2].tolist():
+        for each in (0, drawn):
+            engine.look_beside(each, position, CUTOFF_S)
+    found, whole = engine.progress_of(drawn), engine._arms_of
+    alone = []
+    for part in (drawn, nominee):
+        monkeypatch.setattr(engine, "_arms_of", lambda row, part=part: [part] if row == drawn else whole(row))
+        alone.append(engine.progress_of(drawn))
+    assert found.best_index == drawn
+    better = alone[nominee_is_ahead]
+    assert found.gain == better.gain > alone[not nominee_is_ahead].gain + 0.01
+    assert engine.worth(found) <= engine.worth(better) < engine.worth(alone[not nominee_is_ahead])
+    monkeypatch.undo()
+    for part in (drawn, nominee):  # whichever of them ε is taken from
+        assert engine._compared(part, found).gain == found.gain
+
+
 class TestNominees:
     def test_a_nominee_runs_along_its_own_order_and_leads(self):
         engine, nominee = nominated()
