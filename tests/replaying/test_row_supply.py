@@ -138,6 +138,7 @@ def test_a_model_does_not_propose_what_was_drawn():
     _, supply, origins = fed(repeating_matrix(60, 5), GROWING, 1500)
     same = Recording.of(repeating_matrix(60, 5), UTILITY).repeats
     proposed = [row for row, (origin, _) in zip(supply.rows, origins, strict=True) if origin is Origin.MODEL]
+    assert proposed
     for row in proposed:
         before = supply.rows[: supply.rows.index(row)]
         assert same[row] not in same[before]
