@@ -16,7 +16,7 @@ from utilitune.procedures.engine import Halt, Origin, PauseAt
 from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.orders import fresh_order
-from utilitune.procedures.wager import Adaptive, WagerEngine
+from utilitune.procedures.wager import Adaptive, WagerEngine, tuning
 from utilitune.procedures.wager.capital import difference_values, pair_values_along
 from utilitune.procedures.wager.leader import _lead, place, settle
 from utilitune.procedures.wager.state import runs_made
@@ -83,6 +83,23 @@ def test_the_best_of_all_parts_that_a_configuration_plays_counts(
     monkeypatch.undo()
     for part in (drawn, nominee):  # whichever of them ε is taken from
         assert engine._compared(part, found).gain == found.gain
+
+
+def test_an_answer_that_does_not_lead_is_compared_with_the_draws_by_pairs(monkeypatch: pytest.MonkeyPatch):
+    """Where instances differ more than configurations, pairs tell more; the draws left out count alone."""
+    engine = with_draws(listed(), RecordedEvidence(ROWS.take_rows(range(12)), UTILITY))
+    engine.advance(PauseAt(60, float("inf"), 10**9))
+    ranking = np.argsort(-WORTHS[:12]).tolist()
+    answer = next(each for each in ranking if each != engine._play.standing.leader)
+    for position in range(2 * POSITIONS // 3):
+        for each in range(12):
+            engine.look_beside(each, position, CUTOFF_S)
+    proved = []
+    for pairs in (0, 1, 200):
+        monkeypatch.setattr(tuning, "MOST_PAIRS_ASKED", pairs)
+        proved.append(engine.progress_of(answer).epsilon)
+    assert proved[0] >= proved[1] >= proved[2]
+    assert proved[0] > proved[2] + 0.02
 
 
 class TestNominees:
