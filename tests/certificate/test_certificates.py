@@ -92,6 +92,10 @@ CASES = {
     "quality, with search": (by_quality, {"search": SearchRules(), "options": {"entropy": "test"}}),
     "quality, a sample": (by_quality, {"population": Population.INFINITE}),
     "quality beside the default": (by_quality, {"utility": "compared(to=default, alpha=2)"}),
+    "quality beside the default, with search": (
+        by_quality,
+        {"utility": "compared(to=default, alpha=2)", "search": SearchRules(), "options": {"entropy": "test"}},
+    ),
     "anytime": (by_best_moment, {}),
     "anytime, a sample": (by_best_moment, {"population": Population.INFINITE}),
     "anytime, fixed set": (by_best_moment, {"options": {"configurations": 6}}),
