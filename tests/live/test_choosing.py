@@ -32,7 +32,7 @@ class Proved:
         self._of = {one.best_index: one for one in each}
         self._own = each[0]
 
-    def progress(self) -> Progress:
+    def proved(self) -> Progress:
         return self._own
 
     def progress_of(self, configuration: int) -> Progress:

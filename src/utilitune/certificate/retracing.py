@@ -24,7 +24,7 @@ from utilitune.scenario.model import Population
 from utilitune.store.records import StoredOrigin
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from utilitune.domain import Progress
     from utilitune.live.asker import Asker, Pair
@@ -107,7 +107,12 @@ def _by_the_way_of_the_last(task: Task, store: StoreReader) -> tuple[Retraced, P
         _walk(asker, Room(start["workers"], {}, 0.0), len(store.nominations()))
         proof = asker if isinstance(asker, Proof) else asker.proof
         progress = asker.progress()
-        return None if progress is None else (Retraced(progress, proof.looked_at(), *proof.in_play()), proof)
+        if progress is None:
+            return None
+        counts, in_play = proof.looked_at(), proof.in_play()
+        if not asker.is_over and task.scenario.population is Population.FINITE:
+            counts = _stored_of(store, {number for each in in_play for number, _ in each})
+        return Retraced(progress, counts, *in_play), proof
     finally:
         asker.close()
 
@@ -125,12 +130,18 @@ def _all_that_is_stored(task: Task, store: StoreReader) -> Retraced | None:
     records = [each for each in store.configurations() if each.origin is not StoredOrigin.CANDIDATE]
     joined = [(each.index, each.first_position) for each in records]
     proving = {number for number, _ in joined} | set(nominations)
-    looked_at: dict[Pair, float] = {}
+    looked_at = _stored_of(store, proving)
+    return Retraced(last.progress, looked_at, joined, [(number, 0) for number in nominations])
+
+
+def _stored_of(store: StoreReader, proving: Collection[int]) -> dict[Pair, float]:
+    """All runs there are of some configurations, and up to which captime."""
+    found: dict[Pair, float] = {}
     for run in store.runs():
         pair = pair_of(run.request)
         if pair[0] in proving:
-            looked_at[pair] = max(run.request.captime_s, looked_at.get(pair, 0.0))
-    return Retraced(last.progress, looked_at, joined, [(number, 0) for number in nominations])
+            found[pair] = max(run.request.captime_s, found.get(pair, 0.0))
+    return found
 
 
 def specification_of(plain: Mapping[str, Any]) -> ProcedureSpec:

@@ -65,7 +65,7 @@ class Choice:
 
     def candidates(self) -> tuple[Progress | None, Progress | None]:
         """The configuration of which most is proved, whoever brought it in, and the answer."""
-        proved = self._proof.progress()
+        proved = self._proof.proved()
         if proved is None:
             return None, None
         if not self.found:

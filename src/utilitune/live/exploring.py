@@ -18,6 +18,7 @@ Which configuration is the **answer** is decided in `choosing`.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from utilitune.domain.stopping import EPSILON_REACHED
@@ -30,6 +31,7 @@ from utilitune.store.records import StoredOrigin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from utilitune.domain import PhaseRecord, Progress
     from utilitune.live.asker import Ended, Instruction, Room
@@ -53,6 +55,7 @@ class Exploring:
 
     Attributes:
         proof: The side that proves.
+        is_over: Whether both sides have ended.
     """
 
     def __init__(
@@ -71,9 +74,10 @@ class Exploring:
         self._choice = Choice(proof, hunt, epsilon, gamma=gamma, proves_one=proves_one)
         self._meetings = Meetings(proof, hunt, self._choice, shares, nominations)
         self._finished: Done | None = None
+        self.is_over = False
         self._moved = True  # whether the next question may find something new
         self._moves = 0
-        self._shown: tuple[tuple[int, float], Progress | None] | None = None
+        self._shown: tuple[tuple[int, float, bool], Progress | None] | None = None
 
     # -- events --------------------------------------------------------------------------------------------
 
@@ -115,6 +119,7 @@ class Exploring:
     def ask(self, room: Room) -> Instruction:
         """Let both sides go on with what is known, and say what they need."""
         step = self._go_on(room)
+        self.is_over = isinstance(step, Done)
         self._moves += self._moved
         self._moved = not isinstance(step, Make)  # who waits for runs has gone as far as is known
         return step
@@ -161,10 +166,15 @@ class Exploring:
 
         Somebody may look ten times a second, and with hundreds of configurations a look takes milliseconds.
         """
-        stands = self._moves, self._meetings.limit_s
+        stands = self._moves, self._meetings.limit_s, self.is_over
         if self._shown is None or self._shown[0] != stands:
-            self._shown = stands, self._choice.candidates()[1]
+            with self._by_what_counts():
+                self._shown = stands, self._choice.candidates()[1]
         return self._shown[1]
+
+    def _by_what_counts(self) -> AbstractContextManager[None]:
+        """All runs there are count until the end, see `Proved.with_all_runs`."""
+        return nullcontext() if self.is_over else self.proof.with_all_runs()
 
     def _note_move(self) -> None:
         self._moved = True
@@ -177,7 +187,8 @@ class Exploring:
 
     def captime_note(self) -> str:
         """Sentences where the largest captime limits what can be proved, or more is proved of another one."""
-        return " ".join(filter(None, [self._choice.sentence(), self.proof.captime_note()]))
+        with self._by_what_counts():
+            return " ".join(filter(None, [self._choice.sentence(), self.proof.captime_note()]))
 
     def close(self) -> None:
         """Nothing more will be asked."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -203,6 +204,13 @@ class Proof(Proved):
         needed = [Wanted(stored(each)) for each in found.needed]
         ahead = [Wanted(stored(each), ahead=True) for each in found.ahead]
         return Make([*needed, *ahead], enough=[stored(each) for each in found.enough])
+
+    # -- where it stands -----------------------------------------------------------------------------------
+
+    def progress(self) -> Progress | None:
+        """The answer and what is proved of it, by all runs there are until the procedure has ended."""
+        with nullcontext() if self.is_over else self.with_all_runs():
+            return self.proved()
 
     def close(self) -> None:
         """Nothing more will be asked."""

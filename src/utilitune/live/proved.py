@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utilitune.domain import rounded_up
-from utilitune.domain.stopping import EPSILON_REACHED
+from utilitune.domain.stopping import EPSILON_REACHED, NOT_STOPPED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from utilitune.domain import PhaseRecord, Progress
     from utilitune.live.asker import Pair
@@ -44,7 +46,7 @@ class Proved:
         """Seconds of runs that were of use: what one worker would have spent."""
         return self.spent_s
 
-    def progress(self) -> Progress | None:
+    def proved(self) -> Progress | None:
         """The answer and what is proved of it; None before the first configuration."""
         if not self.engine.added:
             return None
@@ -59,6 +61,20 @@ class Proved:
             gain=kept.gain,
             configurations=kept.configurations,
         )
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the procedure has ended: then what is said follows from the outcomes of runs alone."""
+        return self.engine.stop_reason().code != NOT_STOPPED.code
+
+    def with_all_runs(self) -> AbstractContextManager[None]:
+        """Meanwhile what is said rests on all runs there are, where they count: on a list.
+
+        Which runs there are depends on who was quicker: on workers that were busy meanwhile, on how far a
+        search has come, on earlier starts. So nothing is decided by it.
+        """
+        engine = self.engine.shows_runs()
+        return nullcontext() if engine is None else engine.with_all_runs()
 
     def progress_of(self, configuration: int) -> Progress:
         """The same with this configuration, which has joined, as the answer."""

@@ -29,6 +29,7 @@ from utilitune.procedures.evidence import is_known
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
@@ -179,6 +180,10 @@ class ShowsRuns(Engine, Protocol):
 
     def observed(self) -> Observed:
         """Every run consumed; one that was repeated counts once, with its last captime."""
+        ...
+
+    def with_all_runs(self) -> AbstractContextManager[None]:
+        """Meanwhile what is said rests on all runs that there are, where the promise is about a list."""
         ...
 
 

@@ -5,6 +5,8 @@ finds, and the default, on many instances before the procedure comes to them. On
 once: the sum over the list is bounded by counting, and along the order of an arm an instance without a run
 is an observation that tells nothing (docs/theory.md, section 7.1).
 
+The same holds of runs that were made ahead of need, or by an earlier start (`AllRuns`).
+
 What is found here is only said, when somebody asks. What the procedure runs next does not depend on it, as
 it cannot depend on how far a search has come.
 """
@@ -24,10 +26,12 @@ from utilitune.procedures.wager.state import NO_LEVEL
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
     from utilitune.procedures.wager.state import Play
 
 _ROUNDING = 1e-9
 NO_LOOKS = np.zeros(0, dtype=np.int64)
+NOBODY_LOOKED = np.zeros(0)
 
 
 class _Known(NamedTuple):
@@ -54,7 +58,6 @@ class Beside:
     def __init__(self, population: int) -> None:
         self._population = population
         self._captimes_s: dict[int, NDArray[np.float64]] = {}
-        self._looks: dict[int, int] = {}
         self._kept: dict[int, tuple[object, _Known]] = {}
 
     def note(self, row: int, position: int, captime_s: float) -> None:
@@ -63,15 +66,18 @@ class Beside:
         if captimes_s is None:
             captimes_s = self._captimes_s[row] = np.zeros(self._population)
         captimes_s[position] = max(captimes_s[position], captime_s)
-        self._looks[row] = self._looks.get(row, 0) + 1
+
+    def captimes_s(self, row: int) -> NDArray[np.float64]:
+        """Up to which captime each run of a configuration was looked at; empty where none was."""
+        return self._captimes_s.get(row, NOBODY_LOOKED)
 
     def levels(self, play: Play, row: int) -> NDArray[np.int64]:
         """Up to which captime level others have looked at each position; empty where nobody has.
 
         A run that was seen to its end is known at the first captime behind that.
         """
-        captimes_s = self._captimes_s.get(row)
-        if captimes_s is None:
+        captimes_s = self.captimes_s(row)
+        if not captimes_s.size:
             return NO_LOOKS
         found = np.full(self._population, NO_LEVEL, dtype=np.int64)
         at = np.flatnonzero(captimes_s > 0.0)
@@ -86,18 +92,24 @@ class Beside:
 
     def sharpen(self, play: Play, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Tighten the bounds of all arms, one entry each, by what all looks together prove."""
-        for row in self._captimes_s:
-            for arm, (least, most) in self._known(play, row, lower.size).bounds.items():
-                lower[arm], upper[arm] = max(lower[arm], least), min(upper[arm], most)
+        for row in np.unique(play.arms["row"][: lower.size]).tolist():
+            known = self._known(play, row, lower.size)
+            if known is not None:
+                for arm, (least, most) in known.bounds.items():
+                    lower[arm], upper[arm] = max(lower[arm], least), min(upper[arm], most)
 
     def most_of(self, play: Play, row: int, count: int) -> float:
         """What a configuration can be worth on the list at most, by counting."""
-        return self._known(play, row, count).most if row in self._captimes_s else play.grid.ceiling
+        known = self._known(play, row, count)
+        return play.grid.ceiling if known is None else known.most
 
-    def _known(self, play: Play, row: int, count: int) -> _Known:
+    def _known(self, play: Play, row: int, count: int) -> _Known | None:
         """What all looks at a configuration prove; worked out again when there are new ones."""
+        captimes_s = self.captimes_s(row)
+        if not captimes_s.any():
+            return None
         arms = np.flatnonzero(play.arms["row"][:count] == row)
-        stamp = self._looks[row], arms.tolist(), play.arms["changes"][arms].tolist(), play.shares
+        stamp = captimes_s.tobytes(), arms.tobytes(), play.arms["changes"][arms].tobytes(), play.shares
         kept = self._kept.get(row)
         if kept is None or kept[0] != stamp:
             kept = self._kept[row] = stamp, self._worked_out(play, row, arms)
@@ -115,6 +127,31 @@ class Beside:
         counted = float(least.mean()) / (1.0 + _ROUNDING), float(most.mean()) * (1.0 + _ROUNDING)
         bounds = {int(i): _bounds(play, int(i), levels, (least, most), counted) for i in arms}
         return _Known(*counted, bounds)
+
+
+class AllRuns(Beside):
+    """All runs that there are of configurations in play, whoever made them and why.
+
+    Args:
+        population: How many instances the list has.
+        evidence: Where they are.
+    """
+
+    def __init__(self, population: int, evidence: RecordedEvidence | LiveEvidence) -> None:
+        super().__init__(population)
+        self._evidence = evidence
+
+    def captimes_s(self, row: int) -> NDArray[np.float64]:
+        """How far each run of a configuration is known; infinite for one that is over."""
+        evidence = self._evidence.arrays
+        if row >= evidence.base.size:
+            return NOBODY_LOOKED
+        found = np.zeros(self._population)
+        room = min(int(evidence.room[row if evidence.room.size > 1 else 0]), self._population)
+        runs = evidence.base[row] + evidence.column[:room]
+        known_s = evidence.known_s[runs if evidence.known_s.size > 1 else 0]
+        found[:room] = np.where(np.isfinite(evidence.runtime_s[runs]), np.inf, known_s)
+        return found
 
 
 def _bounds(

@@ -10,6 +10,7 @@ Asking changes nothing: what the procedure does next must not depend on who look
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from utilitune.domain import Progress
 from utilitune.errors import UsageError
 from utilitune.procedures.wager import tuning
 from utilitune.procedures.wager.beginning import new_play
-from utilitune.procedures.wager.beside import NO_LOOKS, Beside
+from utilitune.procedures.wager.beside import NO_LOOKS, AllRuns, Beside
 from utilitune.procedures.wager.capital import lower_now
 from utilitune.procedures.wager.gains import Looks, apart_from, gaps_to_default
 from utilitune.procedures.wager.growth import Adaptive, GammaGrid, Stage, next_stage, stage
@@ -29,7 +30,7 @@ from utilitune.procedures.wager.seen import runs_seen
 from utilitune.procedures.wager.shares import serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -62,6 +63,7 @@ class Claims:
         self._earlier: dict[int, tuple[float, float]] = {}  # by arm, ε and γ of the best promise of a stage
         self._kept: int | None = None  # whose promise is the best of these
         self._beside: Beside | None = None
+        self._all_runs: AllRuns | None = None
         self._entered = False
         self._grid = GammaGrid(settings.delta, settings.announced_gamma)
         self._stage = self._first_stage()
@@ -183,6 +185,19 @@ class Claims:
         if self.settings.finite_population:
             self._beside = self._beside or Beside(self._play.rules.population)
             self._beside.note(configuration, position, captime_s)
+
+    @contextmanager
+    def with_all_runs(self) -> Iterator[None]:
+        """Meanwhile what is said rests on all runs that there are, where the promise is about a list."""
+        kept = self._beside
+        if self.settings.finite_population:
+            if self._all_runs is None:
+                self._all_runs = AllRuns(self._play.rules.population, self._evidence)
+            self._beside = self._all_runs
+        try:
+            yield
+        finally:
+            self._beside = kept
 
     def _bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The lower and the upper bound of each arm by all that is known now."""
