@@ -131,7 +131,7 @@ def test_a_row_that_repeats_an_earlier_one_is_an_idle_draw(growth: str, proposal
     apart = replace(matrix, features=np.arange(200.0)[:, None], feature_names=("x",))
     separate = replay(apart, spec, utility=UTILITY)
     assert separate.progress.runs > 1.5 * result.progress.runs
-    assert "once more" not in separate.note
+    assert "repeat" not in separate.note
 
 
 def test_a_model_does_not_propose_what_was_drawn():

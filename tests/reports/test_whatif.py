@@ -22,6 +22,7 @@ from utilitune.store import (
     StoredOrigin,
     open_run_folder,
 )
+from utilitune.utility import parse_utility
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +96,15 @@ def test_draws_that_repeat_others_are_counted_once_and_share_the_tightest_bounds
     assert found.upper[4] == found.upper[1] == before.upper[1]
     assert found.epsilon == max(0.0, before.upper[1] - before.lower[0]) < before.epsilon
     assert "of the best of the 2 of this run, of which 2 were run" in known.promise()
+
+
+def test_the_winner_under_stretched_times_is_named_by_the_same_number():
+    """A draw that repeats the answer would win, the page said: the same configuration under another number."""
+    slow, quick, late = (CensoredRuns.capped(np.full(50, time_s), 10.0) for time_s in (6.0, 3.0, 2.0))
+    runs = [KnownRuns(each, each) for each in (quick, slow, late)]
+    found = WhatIf(runs, np.full(3, 0.01), delta=0.1, assignments=[{"x": 1}, {"x": 2}, {"x": 1}])
+    utility = parse_utility("uniform(k0=10)")
+    assert found.under(utility).best_index == found.stretched_winner(utility, 1.0) == 0
 
 
 def test_a_family_is_split_where_the_answer_changes():

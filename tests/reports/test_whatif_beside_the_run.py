@@ -188,3 +188,50 @@ def test_what_search_has_looked_at_counts_in_the_promise_of_a_run(
         run_scenario(scenario, tmp_path / "run", settings, backend=backend(1))
     assert searched > 20
     assert all(proved <= counted + ROUNDING for proved, counted in said), said
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("seed", range(2))
+def test_until_its_end_a_run_says_no_less_than_whatif_of_who_takes_part(
+    tmp_path: Path, seed: int, workers: int, monkeypatch: pytest.MonkeyPatch
+):
+    """Runs that were made ahead of need, or for the ε of an earlier start, were left out once."""
+    scenario = make_scenario(
+        tmp_path,
+        procedure="wager",
+        options={"entropy": "the same"},
+        population=Population.FINITE,
+        training=ListedInstances(tuple(f"i{seed}_{number}" for number in range(12)), files=False),
+        search=SearchRules(0.5),
+        seed=seed,
+    )
+    ends: list[tuple[float, set[int]]] = []
+    base: list[float] = []
+
+    def close(asker: Exploring) -> None:
+        engine = asker.proof.engine
+        assert isinstance(engine, WagerEngine)
+        with asker._by_what_counts():
+            proved, _ = asker._choice.candidates()
+        without, _ = asker._choice.candidates()
+        if proved is not None and without is not None and not asker.is_over:
+            base.append(engine.worth(without) - engine.worth(proved))
+            ends.append((proved.epsilon, set(asker.proof._entrants.numbers)))
+
+    monkeypatch.setattr(Exploring, "close", close)
+    compared = 0
+    for place, runs in enumerate(range(15, 165, 10)):
+        settings = settings_of(scenario, workers=workers)
+        procedure = replace(settings.specification, epsilon=(0.01, 0.3, 0.02)[place % 3])
+        settings = replace(settings, specification=procedure, budget=Budget(max_runs=runs))
+        before = len(ends)
+        run_scenario(scenario, tmp_path / "run", settings, backend=backend(workers))
+        if len(ends) == before:
+            continue
+        epsilon, members = ends[-1]
+        found = whatif_run(tmp_path / "run").under(scenario.utility)
+        if found.best_index in members:
+            compared += 1
+            assert epsilon <= found.epsilon + ROUNDING
+    assert compared >= 4
+    assert max(base) > 0.01, "all runs said no more than those that were looked at"

@@ -69,6 +69,7 @@ POINTS_PER_DECADE = 40
 """How often the trajectory of a live run is kept, on the logarithmic axis of the time spent."""
 
 _UPDATE_EVERY_S = 0.1
+_PAUSE_PER_LOOK = 30.0  # a look takes milliseconds where there are many configurations
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class LiveRun:
         self._is_ready = False
         self._started = time.monotonic()
         self._runs_before = 0
-        self._shown_at = 0.0
+        self._shows_next = 0.0
 
     # -- begin and end -------------------------------------------------------------------------------------
 
@@ -411,12 +412,12 @@ class LiveRun:
 
     def _show(self, *, final: bool = False) -> None:
         now = time.monotonic()
-        if self._listeners.on_update is None or (now - self._shown_at < _UPDATE_EVERY_S and not final):
+        if self._listeners.on_update is None or (now < self._shows_next and not final):
             return
         progress = self.progress()
         if progress is None:
             return
-        self._shown_at = now
+        self._shows_next = now + max(_UPDATE_EVERY_S, _PAUSE_PER_LOOK * (time.monotonic() - now))
         best = self.assignments[progress.best_index]
         self._listeners.on_update(
             View(

@@ -242,11 +242,9 @@ def _repeats_note(supply: RowSupply | RowsInOrder, spec: ProcedureSpec) -> str:
     """What was made of rows that are the same configuration as an earlier one."""
     if not supply.repeated:
         return ""
-    rows = "1 row is" if supply.repeated == 1 else f"{supply.repeated:,} rows are"
-    ran = (
-        "nothing was run for it again" if spec.name == "wager" else f"{spec.name} runs each row all the same"
-    )
-    return f"{rows} an earlier one once more, with the same features and the same runs: {ran}."
+    rows = "1 row repeats" if supply.repeated == 1 else f"{supply.repeated:,} rows repeat"
+    ran = "nothing was run again" if spec.name == "wager" else f"{spec.name} runs each row all the same"
+    return f"{rows} an earlier one, with the same features and the same runs: {ran}."
 
 
 def _on_solutions(specification: ProcedureSpec, judged: JudgedRuns) -> ProcedureSpec:

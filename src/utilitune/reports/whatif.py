@@ -259,7 +259,7 @@ class WhatIf:
 
     def stretched_winner(self, utility: Utility, factor: float) -> int:
         """The answer under u(t / factor): the same utility with all its times longer by a factor."""
-        lower, _ = self._bands.bounds(lambda times_s: utility(times_s / factor))
+        lower, _ = self._shared(*self._bands.bounds(lambda times_s: utility(times_s / factor)))
         return int(np.argmax(lower))
 
     def _judged(

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from utilitune.procedures.evidence import LiveEvidence, RecordedEvidence
+    from utilitune.procedures.wager.shares import Shares
     from utilitune.procedures.wager.state import Play
 
 _ROUNDING = 1e-9
+_STAMPS = 4
 NO_LOOKS = np.zeros(0, dtype=np.int64)
 NOBODY_LOOKED = np.zeros(0)
 
@@ -92,7 +94,7 @@ class Beside:
 
     def sharpen(self, play: Play, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
         """Tighten the bounds of all arms, one entry each, by what all looks together prove."""
-        for row in np.unique(play.arms["row"][: lower.size]).tolist():
+        for row in self._captimes_s:
             known = self._known(play, row, lower.size)
             if known is not None:
                 for arm, (least, most) in known.bounds.items():
@@ -140,6 +142,9 @@ class AllRuns(Beside):
     def __init__(self, population: int, evidence: RecordedEvidence | LiveEvidence) -> None:
         super().__init__(population)
         self._evidence = evidence
+        self._lower, self._upper = np.zeros(0), np.zeros(0)
+        self._stamps = np.zeros((0, _STAMPS))
+        self._shares: Shares | None = None
 
     def captimes_s(self, row: int) -> NDArray[np.float64]:
         """How far each run of a configuration is known; infinite for one that is over."""
@@ -151,6 +156,41 @@ class AllRuns(Beside):
         runs = evidence.base[row] + evidence.column[:room]
         known_s = evidence.known_s[runs if evidence.known_s.size > 1 else 0]
         found[:room] = np.where(np.isfinite(evidence.runtime_s[runs]), np.inf, known_s)
+        return found
+
+    def sharpen(self, play: Play, lower: NDArray[np.float64], upper: NDArray[np.float64]) -> None:
+        """As for any looks. There may be hundreds of configurations, so only what is new is worked out."""
+        count, rows = lower.size, play.arms["row"][: lower.size]
+        stamps = np.column_stack([play.arms["changes"][:count], self._tallies(rows)])
+        told = len(self._stamps) if self._shares == play.shares else 0
+        changed = np.ones(count, dtype=np.bool_)
+        changed[:told] = (stamps[:told] != self._stamps[:told]).any(axis=1)
+        self._lower = np.concatenate([self._lower[:told], np.full(count - told, -np.inf)])
+        self._upper = np.concatenate([self._upper[:told], np.full(count - told, np.inf)])
+        for row in np.unique(rows[changed]).tolist():
+            known = self._known(play, row, count)
+            for arm, bounds in known.bounds.items() if known is not None else ():
+                self._lower[arm], self._upper[arm] = bounds
+        self._stamps, self._shares = stamps, play.shares
+        np.maximum(lower, self._lower, out=lower)
+        np.minimum(upper, self._upper, out=upper)
+
+    def _tallies(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """For each of these configurations figures that change when more is known of any of its runs."""
+        evidence, found = self._evidence.arrays, np.zeros((rows.size, _STAMPS - 1))
+        has_runs = rows < evidence.base.size
+        if not has_runs.any():
+            return found
+        base = evidence.base[rows[has_runs]]
+        rooms = evidence.room[rows[has_runs] if evidence.room.size > 1 else np.zeros_like(base)]
+        starts = np.cumsum(rooms) - rooms
+        runs = np.repeat(base - starts, rooms) + np.arange(int(rooms.sum()))
+        known_s = evidence.known_s[runs if evidence.known_s.size > 1 else np.zeros_like(runs)]
+        over, endless = np.isfinite(evidence.runtime_s[runs]), np.isinf(known_s)
+        tallied = over, endless, np.where(endless, 0.0, known_s)
+        found[has_runs] = np.column_stack(
+            [np.add.reduceat(values, starts, dtype=np.float64) for values in tallied]
+        )
         return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,6 +64,7 @@ class Claims:
         self._kept: int | None = None  # whose promise is the best of these
         self._beside: Beside | None = None
         self._all_runs: AllRuns | None = None
+        self._moment: _Moment | None = None
         self._entered = False
         self._grid = GammaGrid(settings.delta, settings.announced_gamma)
         self._stage = self._first_stage()
@@ -128,11 +129,19 @@ class Claims:
 
     def _promises(self) -> list[tuple[int, Progress]]:
         """Arms, and what is proved with each as the answer: now, in an earlier stage, and by all looks."""
+        if self._moment is None:
+            return self._promises_now()
+        if self._moment.promises is None:
+            self._moment.promises = self._promises_now()
+        return self._moment.promises
+
+    def _promises_now(self) -> list[tuple[int, Progress]]:
         current = self._progress_of_stage()
         found = [(self._proved()[0], current)]
         if self._kept is not None:
             epsilon, gamma = self._earlier[self._kept]
-            found = found * self._entered + [(self._kept, replace(current, epsilon=epsilon, gamma=gamma))]
+            earlier = self._kept, replace(current, epsilon=epsilon, gamma=gamma)
+            found = [*found, earlier] if self._entered else [earlier]
         if self._beside is not None and self.added:
             lower, upper = self._bounds()
             for best in self._arms_of(int(self._play.arms["row"][np.argmax(lower)])):
@@ -188,19 +197,30 @@ class Claims:
 
     @contextmanager
     def with_all_runs(self) -> Iterator[None]:
-        """Meanwhile what is said rests on all runs that there are, where the promise is about a list."""
+        """Meanwhile what is said rests on all runs that there are, where the promise is about a list.
+
+        Nothing may happen meanwhile: what is said of many is worked out together.
+        """
         kept = self._beside
         if self.settings.finite_population:
             if self._all_runs is None:
                 self._all_runs = AllRuns(self._play.rules.population, self._evidence)
-            self._beside = self._all_runs
+            self._beside, self._moment = self._all_runs, _Moment()
         try:
             yield
         finally:
-            self._beside = kept
+            self._beside, self._moment = kept, None
 
     def _bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The lower and the upper bound of each arm by all that is known now."""
+        if self._moment is None:
+            return self._bounds_now()
+        if self._moment.bounds is None:
+            self._moment.bounds = self._bounds_now()
+        lower, upper = self._moment.bounds
+        return lower.copy(), upper.copy()
+
+    def _bounds_now(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         lower, upper = bounds_known(self._play, self.added)
         if self._beside is not None:
             self._beside.sharpen(self._play_now(), lower, upper)
@@ -342,6 +362,14 @@ class Claims:
         return Looks(
             self._beside.levels(play, int(rows[answer])), self._beside.levels(play, int(rows[other]))
         )
+
+
+@dataclass(slots=True)
+class _Moment:
+    """What has been worked out of all arms while nothing happens; None where nobody has asked for it yet."""
+
+    promises: list[tuple[int, Progress]] | None = None
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
 class _Pairs:
