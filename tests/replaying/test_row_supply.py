@@ -127,7 +127,7 @@ def test_a_row_that_repeats_an_earlier_one_is_an_idle_draw(growth: str, proposal
     assert result.progress.configurations > 20
     same = matrix.same_as()
     assert len({int(same[row]) for row in np.flatnonzero(result.time_each_s)}) <= 10
-    assert "more, with the same features and the same runs: nothing was run" in result.note
+    assert "earlier one, with the same features and the same runs: nothing was run" in result.note
     apart = replace(matrix, features=np.arange(200.0)[:, None], feature_names=("x",))
     separate = replay(apart, spec, utility=UTILITY)
     assert separate.progress.runs > 1.5 * result.progress.runs

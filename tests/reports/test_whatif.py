@@ -99,7 +99,7 @@ def test_draws_that_repeat_others_are_counted_once_and_share_the_tightest_bounds
 
 
 def test_the_winner_under_stretched_times_is_named_by_the_same_number():
-    """A draw that repeats the answer would win, the page said: the same configuration under another number."""
+    """A draw that repeats the answer would win, the page said, which is the same configuration."""
     slow, quick, late = (CensoredRuns.capped(np.full(50, time_s), 10.0) for time_s in (6.0, 3.0, 2.0))
     runs = [KnownRuns(each, each) for each in (quick, slow, late)]
     found = WhatIf(runs, np.full(3, 0.01), delta=0.1, assignments=[{"x": 1}, {"x": 2}, {"x": 1}])
