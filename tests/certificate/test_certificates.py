@@ -22,13 +22,15 @@ from certificate.certified_runs import (
     resealed,
     sentence_of,
 )
+from live.simulated_scenarios import runtime_s
 from utilitune.certificate import checking, read_certificate, verify, write_certificate
 from utilitune.certificate.content import FORMAT
 from utilitune.certificate.issuing import certify
 from utilitune.domain import Promise
 from utilitune.errors import DataError, StoreError, UsageError
+from utilitune.execution.simulated import SimulatedBackend, SimulatedRun
 from utilitune.live.first_start import settled
-from utilitune.live.running import open_store, settings_of
+from utilitune.live.running import open_store, run_scenario, settings_of
 from utilitune.live.task import Task
 from utilitune.scenario import ListedInstances, Population
 from utilitune.scenario.model import NO_SEARCH, SearchRules, StopRules
@@ -117,6 +119,25 @@ def test_every_kind_of_run_has_one(tmp_path, case):
     if gain is not None and content["promise"]["answer"] != 0:
         more = resealed(content, promise=sentence_of(content, gain=max(0.0, gain) + 0.02))
         assert not verify(more).valid, "the runs prove more than the promise says of the default"
+
+
+@pytest.mark.parametrize("crashes", [False, True])
+@pytest.mark.parametrize("runs", [30, 50, 100, 150])
+def test_a_run_that_ends_at_its_captime_counts_in_the_certificate_of_one_that_was_stopped(
+    tmp_path, runs, crashes
+):
+    """A program that reports whole seconds: what is over was known to the promise, but not to the file."""
+
+    def behaves(job):
+        _, instance, argument = job.task.argv
+        time_s = float(np.ceil(runtime_s(float(argument.removeprefix("--x=")), instance)))
+        return SimulatedRun(time_s, exit_code=int(crashes and time_s in (2.0, 4.0, 8.0)))
+
+    scenario = by_time(tmp_path, captime0_s=2.0, stop=StopRules(runs=runs), options={"entropy": "test"})
+    settings = replace(settings_of(scenario), workers=2)
+    run_scenario(scenario, tmp_path / "run", settings, backend=SimulatedBackend(2, behaves))
+    verdict = verify(certificate_in(tmp_path / "run"))
+    assert verdict.valid, verdict.reason
 
 
 @pytest.mark.parametrize("forged", [False, True])

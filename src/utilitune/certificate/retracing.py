@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
+from utilitune.domain import RunStatus
 from utilitune.domain.stopping import EPSILON_REACHED, NO_LIMIT
 from utilitune.errors import UsageError
 from utilitune.live.asker import Again, Ended, Join, Nominate, Room, pair_of
@@ -135,12 +136,13 @@ def _all_that_is_stored(task: Task, store: StoreReader) -> Retraced | None:
 
 
 def _stored_of(store: StoreReader, proving: Collection[int]) -> dict[Pair, float]:
-    """All runs there are of some configurations, and up to which captime."""
+    """All runs there are of some configurations, and up to which captime; who is over is known at any."""
     found: dict[Pair, float] = {}
     for run in store.runs():
         pair = pair_of(run.request)
         if pair[0] in proving:
-            found[pair] = max(run.request.captime_s, found.get(pair, 0.0))
+            over = run.outcome.status is not RunStatus.TIMEOUT
+            found[pair] = max(math.inf if over else run.request.captime_s, found.get(pair, 0.0))
     return found
 
 
