@@ -110,10 +110,12 @@ def _by_the_way_of_the_last(task: Task, store: StoreReader) -> tuple[Retraced, P
         progress = asker.progress()
         if progress is None:
             return None
-        counts, in_play = proof.looked_at(), proof.in_play()
-        if not asker.is_over and task.scenario.population is Population.FINITE:
-            counts = _stored_of(store, {number for each in in_play for number, _ in each})
-        return Retraced(progress, counts, *in_play), proof
+        joined, nominations = proof.in_play()
+        if asker.is_over or task.scenario.population is not Population.FINITE:
+            counts = proof.looked_at()
+        else:
+            counts = _stored_of(store, {number for number, _ in [*joined, *nominations]})
+        return Retraced(progress, counts, joined, nominations), proof
     finally:
         asker.close()
 
