@@ -27,7 +27,7 @@ from utilitune.procedures.evidence import RecordedEvidence
 from utilitune.procedures.growth import FixedSet
 from utilitune.procedures.wager import Adaptive, WagerEngine, WagerSettings
 from utilitune.reports.whatif import WhatIf, whatif, whatif_run
-from utilitune.scenario import ListedInstances, Population
+from utilitune.scenario import ListedInstances, Population, Scenario
 from utilitune.scenario.model import SearchRules
 from utilitune.spaces import ParameterSpace
 from utilitune.utility import LogLaplace, Step, Uniform, Utility, parse_utility
@@ -148,20 +148,25 @@ def test_nor_does_a_run_in_a_small_space_and_repeated_draws_share_their_runs(
         assert answer.epsilon == pytest.approx(0.0, abs=1e-6)
 
 
+def searching(directory: Path, seed: int, instances: int) -> Scenario:
+    """A run on a list that searches as much as it proves."""
+    return make_scenario(
+        directory,
+        procedure="wager",
+        options={"entropy": "the same"},
+        population=Population.FINITE,
+        training=ListedInstances(tuple(f"i{seed}_{number}" for number in range(instances)), files=False),
+        search=SearchRules(0.5),
+        seed=seed,
+    )
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_what_search_has_looked_at_counts_in_the_promise_of_a_run(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ):
     """A version that left it out had a larger ε than `whatif` at every other early moment of such runs."""
-    scenario = make_scenario(
-        tmp_path,
-        procedure="wager",
-        options={"entropy": "the same"},
-        population=Population.FINITE,
-        training=ListedInstances(tuple(f"i{seed}_{number}" for number in range(40)), files=False),
-        search=SearchRules(0.5),
-        seed=seed,
-    )
+    scenario = searching(tmp_path, seed, instances=40)
     said: list[tuple[float, float]] = []
     searched = 0
 
@@ -196,15 +201,7 @@ def test_until_its_end_a_run_says_no_less_than_whatif_of_who_takes_part(
     tmp_path: Path, seed: int, workers: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Runs that were made ahead of need, or for the ε of an earlier start, were left out once."""
-    scenario = make_scenario(
-        tmp_path,
-        procedure="wager",
-        options={"entropy": "the same"},
-        population=Population.FINITE,
-        training=ListedInstances(tuple(f"i{seed}_{number}" for number in range(12)), files=False),
-        search=SearchRules(0.5),
-        seed=seed,
-    )
+    scenario = searching(tmp_path, seed, instances=12)
     ends: list[tuple[float, set[int]]] = []
     base: list[float] = []
 
