@@ -28,10 +28,11 @@ from utilitune.certificate.content import (
     digest_of,
 )
 from utilitune.certificate.drawing import check_condition, check_draws
-from utilitune.certificate.facts import Facts, RefutedError, counted, number, require, whole
+from utilitune.certificate.facts import Facts, RefutedError, number, require, whole
 from utilitune.domain import Promise, probability_kept, rounded_up
 from utilitune.errors import UtilituneError
 from utilitune.errors.outside import is_file
+from utilitune.errors.wording import counted
 from utilitune.spaces import ParameterSpace
 
 if TYPE_CHECKING:

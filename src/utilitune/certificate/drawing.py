@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from utilitune.certificate.content import WITHOUT_GIVEN
-from utilitune.certificate.facts import counted, require
+from utilitune.certificate.facts import require
+from utilitune.errors.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -46,11 +46,6 @@ class RefutedError(Exception):
     """Something in a certificate does not hold; the text says what."""
 
 
-def counted(number: int, what: str) -> str:
-    """So many of something, such as "1 run" or "2 runs"."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 def require(holds: bool, otherwise: str) -> None:
     """Go on if something holds, else refute the certificate."""
     if not holds:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.data.files import read_text
 from utilitune.errors import DataError, did_you_mean
+from utilitune.errors.wording import counted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,8 +100,7 @@ def _read_rows(path: Path, names: tuple[str, ...], lines: list[str], data_line: 
         row = _plain(line) if "'" not in line and '"' not in line else _quoted(path, line, number)
         if len(row) != len(names):
             raise DataError(
-                f"the row has {len(row)} value{'' if len(row) == 1 else 's'}, "
-                f"but {len(names)} attributes are declared",
+                f"the row has {counted(len(row), 'value')}, but {len(names)} attributes are declared",
                 path=path,
                 line=number,
             )

@@ -26,6 +26,7 @@ from utilitune.data.files import read_text, replacing
 from utilitune.data.matrix import RuntimeMatrix
 from utilitune.errors import DataError, UsageError
 from utilitune.errors.outside import number_in
+from utilitune.errors.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ def read_csv(path: Path) -> RuntimeMatrix:
     for line, row in rows if named else _chain(first, rows):
         if len(row) != width:
             raise DataError(
-                f"the row has {len(row)} cell{'' if len(row) == 1 else 's'}, "
+                f"the row has {counted(len(row), 'cell')}, "
                 f"but the first row has {width}; all rows must be equally long",
                 path=path,
                 line=line,

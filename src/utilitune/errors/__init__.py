@@ -17,6 +17,7 @@ The command line prints the text of a `UtilituneError` and exits with code 2; an
 is a defect of ours.
 
 `outside` holds what is done with names, numbers and texts of others, which errors often quote.
+`wording` holds numbers in sentences.
 """
 
 from __future__ import annotations

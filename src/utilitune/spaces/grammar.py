@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from utilitune.errors.outside import read_number
+from utilitune.errors.wording import counted
 from utilitune.spaces.expressions import (
     MIRRORED,
     OPERATORS,
@@ -287,7 +288,7 @@ class ExpressionParser:
         name = self.spellings.get(token.text, token.text)
         count = FUNCTIONS[name].count
         if count is not None and len(arguments) != count:
-            values = "1 value" if len(arguments) == 1 else f"{len(arguments)} values"
+            values = counted(len(arguments), "value")
             self._fail(f"gives {token.text} {values}, but it takes {count}", token.column)
         return Operation(name, tuple(arguments))
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from utilitune.errors import ScenarioError, did_you_mean
 from utilitune.errors.outside import number_in
+from utilitune.errors.wording import counted
 from utilitune.scenario.dialects.r_tables import MISSING, split_row
-from utilitune.scenario.dialects.understanding import counted
 from utilitune.scenario.source import read_text
 from utilitune.spaces import ChoiceParameter, SpaceError
 from utilitune.targets.command import written

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.errors import Mistakes, ScenarioError, did_you_mean
 from utilitune.errors.outside import exists, is_folder
+from utilitune.errors.wording import counted
 from utilitune.scenario.dialects.configurations import read_configurations_table
 from utilitune.scenario.dialects.instance_lists import (
     Entry,
@@ -35,7 +36,6 @@ from utilitune.scenario.dialects.understanding import (
     USUAL_QUALITY_UTILITY,
     Dialect,
     Understanding,
-    counted,
     penalised_utility,
     quality_in_words,
     smallest_captime_s,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from utilitune.errors import Mistakes, ScenarioError, did_you_mean
 from utilitune.errors.outside import is_file, is_folder, number_in, resolved
+from utilitune.errors.wording import counted
 from utilitune.scenario.dialects.configurations import read_option_string
 from utilitune.scenario.dialects.instance_lists import (
     PlacedInstances,
@@ -30,7 +31,6 @@ from utilitune.scenario.dialects.understanding import (
     Dialect,
     Notes,
     Understanding,
-    counted,
     penalised_utility,
     quality_in_words,
     smallest_captime_s,

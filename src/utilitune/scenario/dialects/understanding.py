@@ -52,11 +52,6 @@ class Understanding:
     guess: str = ""
 
 
-def counted(number: int, what: str) -> str:
-    """So many of something, such as "1 run" or "20 runs"."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
 @dataclass(slots=True)
 class Notes:
     """Collects what a reader understood."""
